@@ -1,0 +1,7 @@
+"""The values that pass between stages. All are frozen; arrays in them are read-only."""
+
+from elect.core.matrices import PerformanceMatrix, ScoreMatrix
+from elect.core.models import ModelPool, ModelSpec
+from elect.core.task import LabeledTask, Task
+
+__all__ = ["LabeledTask", "ModelPool", "ModelSpec", "PerformanceMatrix", "ScoreMatrix", "Task"]

@@ -1,0 +1,23 @@
+"""Read-only arrays, so that a value passed between stages stays the value it was."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+def read_only(values: ArrayLike, dtype: Any = np.float64, order: Any = "K") -> NDArray[Any]:
+    """A read-only array with these values; copied only if the caller could still write to it.
+
+    >>> frozen = read_only([1, 2])
+    >>> frozen.flags.writeable
+    False
+    """
+    array = np.asarray(values, dtype=dtype, order=order)
+    if array.flags.writeable and (array is values or array.base is not None):
+        array = array.copy(order=order)
+    array.flags.writeable = False
+    return array

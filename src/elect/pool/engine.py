@@ -1,0 +1,156 @@
+"""Scores of every model of a pool on one table, for the price of a few.
+
+A model's scores depend on the table, the model, the seed and the number of trials; never on which other models were
+asked for, in which order, or on how many threads.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elect.core.arrays import FloatArray, read_only
+from elect.core.matrices import ScoreMatrix
+from elect.core.models import ModelPool, ModelSpec
+from elect.errors import InvalidInput
+from elect.pool.grid import default_pool
+from elect.pool.standardize import Standardizer, check_table
+
+if TYPE_CHECKING:
+    from elect.pool.work import Family
+
+DEFAULT_TRIALS = 5
+
+
+def _check_whole(name: str, value: Any, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InvalidInput(f"{name} must be a whole number of at least {low}, got {value!r}.")
+    return int(value)
+
+
+class PoolScorer:
+    """Scores one model at a time; what models share is built once, on first need.
+
+    >>> import numpy as np
+    >>> X = np.vstack([np.random.default_rng(0).normal(size=(50, 2)), [[9.0, 9.0]]])
+    >>> scorer = PoolScorer(X)
+    >>> int(scorer.scores("kNN(method=largest, n_neighbors=5)").argmax())
+    50
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        pool: ModelPool | None = None,
+        *,
+        seed: int = 0,
+        trials: int = DEFAULT_TRIALS,
+        n_jobs: int | None = None,
+    ) -> None:
+        from elect.pool.parallel import n_threads
+        from elect.pool.work import SharedWork
+
+        if pool is not None and not isinstance(pool, ModelPool):
+            raise InvalidInput(f"pool must be a ModelPool, got {type(pool).__name__}: build one with ModelPool.grid.")
+        array = check_table(X)
+        self.pool = default_pool() if pool is None else pool
+        self.standardizer = Standardizer.fit(array)
+        self.work: SharedWork = SharedWork(
+            self.standardizer.transform(array),
+            seed=_check_whole("seed", seed, 0),
+            trials=_check_whole("trials", trials, 1),
+            n_jobs=n_threads(n_jobs),
+        )
+        self._scores: dict[str, FloatArray] = {}
+
+    @property
+    def n_points(self) -> int:
+        return self.work.n_rows
+
+    def group(self, model_id: str) -> tuple[str, ...]:
+        """The models of the pool that are scored together with this one, itself included."""
+        return tuple(spec.id for spec in self._group(self.pool[model_id]))
+
+    def scores(self, model_id: str) -> FloatArray:
+        """The training scores of a model, higher = more outlying. Read-only; computed once."""
+        if model_id not in self._scores:
+            group = self._group(self.pool[model_id])
+            for spec, column in zip(group, self._score(group), strict=True):
+                self._scores[spec.id] = read_only(np.ascontiguousarray(column))
+        return self._scores[model_id]
+
+    def note(self, model_id: str) -> str | None:
+        """What a reader of this model's scores must know, if anything."""
+        family = family_of(self.pool[model_id])
+        return None if family is None else family.note(self.work, _params(family, self.pool[model_id]))
+
+    def _group(self, spec: ModelSpec) -> list[ModelSpec]:
+        family = family_of(spec)
+        if family is None:
+            return [spec]
+        key = family.group(_params(family, spec))
+        return [
+            other
+            for other in self.pool
+            if other.detector == spec.detector
+            and family_of(other) is family
+            and family.group(_params(family, other)) == key
+        ]
+
+    def _score(self, group: list[ModelSpec]) -> list[FloatArray]:
+        family = family_of(group[0])
+        if family is None:
+            from elect.pool.one_by_one import FittedAlone
+
+            return [FittedAlone.fit(group[0], self.work).training_scores()]
+        scores = family.scores(self.work, [_params(family, spec) for spec in group])
+        if not np.isfinite(scores).all():
+            raise InvalidInput(f"The values of this table are too extreme for {group[0].id}: its scores overflow.")
+        return list(scores.T)
+
+
+def score_pool(
+    X: Any,
+    pool: ModelPool | None = None,
+    *,
+    seed: int = 0,
+    trials: int = DEFAULT_TRIALS,
+    n_jobs: int | None = None,
+) -> ScoreMatrix:
+    """Outlier scores of every model of the pool (rows x models).
+
+    Columns are standardised first. Random models (LODA, IForest) are averaged over ``trials``.
+
+    >>> import numpy as np
+    >>> pool = ModelPool.grid("kNN", method=["mean"], n_neighbors=[2, 3])
+    >>> score_pool([[0.0], [1.0], [2.0], [9.0]], pool).values.argmax(axis=0)
+    array([3, 3])
+    """
+    scorer = PoolScorer(X, pool, seed=seed, trials=trials, n_jobs=n_jobs)
+    values = np.empty((scorer.n_points, len(scorer.pool)), order="F")
+    notes = {}
+    for position, model_id in enumerate(scorer.pool.ids):
+        values[:, position] = scorer.scores(model_id)
+        note = scorer.note(model_id)
+        if note is not None:
+            notes[model_id] = note
+    return ScoreMatrix(values, scorer.pool.ids, notes)
+
+
+def family_of(spec: ModelSpec) -> "Family | None":
+    """The shared-work implementation of a model, if there is one."""
+    from elect.pool.families import FAMILIES
+
+    if spec.is_custom:
+        return None
+    if spec.detector not in FAMILIES:
+        from elect.pool.one_by_one import detector_class
+
+        detector_class(spec)  # says what may be named
+    family = FAMILIES[spec.detector]
+    return family if family.supports(_params(family, spec)) else None
+
+
+def _params(family: "Family", spec: ModelSpec) -> dict[str, Any]:
+    from elect.pool.work import full_params
+
+    return full_params(family, spec)

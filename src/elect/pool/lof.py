@@ -1,0 +1,83 @@
+"""LOF: how much sparser a row's neighbourhood is than its neighbours' own, for every k from one graph."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elect.core.arrays import FloatArray, read_only
+from elect.core.compiled import compiled
+from elect.pool.neighbors import NeighborGraph
+from elect.pool.parallel import run_chunks
+
+_CHUNK = 2048
+# As in scikit-learn: keeps the density of a pile of duplicates finite.
+_EPSILON = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LocalDensities:
+    """What LOF needs of the reference rows, for each k of ``ks``."""
+
+    ks: tuple[int, ...]
+    radii: FloatArray  # (rows, ks) distance to the k-th neighbour
+    densities: FloatArray  # (rows, ks) local reachability density
+
+    @classmethod
+    def of(cls, graph: NeighborGraph, ks: tuple[int, ...], n_jobs: int = 1) -> "LocalDensities":
+        columns = np.array([min(k, graph.k) for k in ks])
+        radii = np.ascontiguousarray(graph.distances[:, columns - 1])
+        return cls(ks, read_only(radii), read_only(_densities(graph, radii, columns, n_jobs)))
+
+    def scores(self, graph: NeighborGraph, n_jobs: int = 1) -> FloatArray:
+        """LOF (rows, ks) of the rows whose neighbours among the reference rows ``graph`` holds."""
+        columns = np.array([min(k, graph.k) for k in self.ks])
+        own = _densities(graph, self.radii, columns, n_jobs)
+        out = np.empty_like(own)
+
+        def work(start: int, stop: int) -> None:
+            _factors(graph.indices, own, self.densities, columns, start, stop, out)
+
+        run_chunks(work, len(out), _CHUNK, n_jobs)
+        return out
+
+
+def _densities(graph: NeighborGraph, radii: FloatArray, ks: NDArray[np.intp], n_jobs: int) -> FloatArray:
+    out = np.empty((graph.indices.shape[0], len(ks)))
+
+    def work(start: int, stop: int) -> None:
+        _reachability(graph.distances, graph.indices, radii, ks, start, stop, out)
+
+    run_chunks(work, len(out), _CHUNK, n_jobs)
+    return out
+
+
+@compiled(fastmath=True)
+def _reachability(distances, indices, radii, ks, start, stop, out):  # type: ignore[no-untyped-def]
+    n_ks = ks.shape[0]
+    sums = np.empty(n_ks)
+    for i in range(start, stop):
+        sums[:] = 0.0
+        for p in range(ks.max()):
+            distance = distances[i, p]
+            neighbor = indices[i, p]
+            for c in range(n_ks):
+                radius = radii[neighbor, c]
+                reach = radius if radius > distance else distance
+                sums[c] += reach if p < ks[c] else 0.0
+        for c in range(n_ks):
+            out[i, c] = 1.0 / (sums[c] / ks[c] + _EPSILON)
+
+
+@compiled(fastmath=True)
+def _factors(indices, own, densities, ks, start, stop, out):  # type: ignore[no-untyped-def]
+    n_ks = ks.shape[0]
+    sums = np.empty(n_ks)
+    for i in range(start, stop):
+        sums[:] = 0.0
+        for p in range(ks.max()):
+            neighbor = indices[i, p]
+            for c in range(n_ks):
+                sums[c] += densities[neighbor, c] if p < ks[c] else 0.0
+        for c in range(n_ks):
+            out[i, c] = sums[c] / (ks[c] * own[i, c])
