@@ -2,9 +2,13 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from elect.meta.database import MetaDatabase
 
 # The first call of a compiled function takes seconds where nothing is cached yet: no example has a deadline.
 settings.register_profile("elect", deadline=None)
@@ -21,3 +25,13 @@ def data_home() -> Path:
     if not home.is_dir():
         pytest.skip(f"ELECT_DATA_HOME names {value}, which is not a folder")
     return home
+
+
+@pytest.fixture(scope="session")
+def small_database() -> "MetaDatabase":
+    """A database trained on six small tasks with a pool of thirteen models."""
+    from toys import SMALL_POOL, corpus
+
+    from elect.training import train
+
+    return train(corpus(), SMALL_POOL)

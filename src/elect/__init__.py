@@ -7,38 +7,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elect.core import LabeledTask, ModelPool, ModelSpec, PerformanceMatrix, ScoreMatrix, Task
+    from elect.core import (
+        LabeledTask,
+        ModelPool,
+        ModelSpec,
+        PerformanceMatrix,
+        ScoreMatrix,
+        SearchStep,
+        Selection,
+        Task,
+    )
     from elect.errors import ElectError
+    from elect.meta.database import MetaDatabase
     from elect.pool import PoolScorer, default_pool, fit_detector, score_pool
+    from elect.search import search
+    from elect.training import train
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ElectError": "elect.errors",
     "LabeledTask": "elect.core",
+    "MetaDatabase": "elect.meta.database",
     "ModelPool": "elect.core",
     "ModelSpec": "elect.core",
     "PerformanceMatrix": "elect.core",
     "PoolScorer": "elect.pool",
     "ScoreMatrix": "elect.core",
+    "SearchStep": "elect.core",
+    "Selection": "elect.core",
     "Task": "elect.core",
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
     "score_pool": "elect.pool",
+    "search": "elect.search",
+    "train": "elect.training",
 }
 
 __all__ = [
     "ElectError",
     "LabeledTask",
+    "MetaDatabase",
     "ModelPool",
     "ModelSpec",
     "PerformanceMatrix",
     "PoolScorer",
     "ScoreMatrix",
+    "SearchStep",
+    "Selection",
     "Task",
     "default_pool",
     "fit_detector",
     "score_pool",
+    "search",
+    "train",
 ]
 
 

@@ -2,6 +2,19 @@
 
 from elect.core.matrices import PerformanceMatrix, ScoreMatrix
 from elect.core.models import ModelPool, ModelSpec
+from elect.core.selection import Candidate, Neighbor, RankInterval, SearchStep, Selection
 from elect.core.task import LabeledTask, Task
 
-__all__ = ["LabeledTask", "ModelPool", "ModelSpec", "PerformanceMatrix", "ScoreMatrix", "Task"]
+__all__ = [
+    "Candidate",
+    "LabeledTask",
+    "ModelPool",
+    "ModelSpec",
+    "Neighbor",
+    "PerformanceMatrix",
+    "RankInterval",
+    "ScoreMatrix",
+    "SearchStep",
+    "Selection",
+    "Task",
+]

@@ -2,8 +2,8 @@
 
 Each class below is PyOD's own with its fitting and scoring done by the engine. They take raw rows, and standardise them
 as the engine did. They differ from PyOD where the published scores do: a row is not its own neighbour in ABOD; COF
-scores new rows against the fitted ones instead of among themselves; LODA and IForest are the mean of several trials; OCSVM
-is fitted on a seeded sample above 12,000 rows.
+scores new rows against the fitted ones instead of among themselves; LODA and IForest are the mean of several trials;
+OCSVM is fitted on a seeded sample above 12,000 rows.
 """
 
 from typing import Any
@@ -40,13 +40,21 @@ class EngineDetector:
     seed: int = 0
     trials: int = DEFAULT_TRIALS
     n_threads: int | None = None
+    standardize: bool = True
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit on raw rows; ``y`` is ignored."""
         # LODA and IForest have PyOD's random_state, which a clone keeps.
         state = getattr(self, "random_state", None)
         seed = self.seed if state is None else state
-        scorer = PoolScorer(X, ModelPool.of([self._spec()]), seed=seed, trials=self.trials, n_jobs=self.n_threads)
+        scorer = PoolScorer(
+            X,
+            ModelPool.of([self._spec()]),
+            seed=seed,
+            trials=self.trials,
+            n_jobs=self.n_threads,
+            standardize=self.standardize,
+        )
         return self._adopt(scorer, self._spec())
 
     def _spec(self) -> ModelSpec:
@@ -139,7 +147,13 @@ _CLASSES: dict[str, type] = {kind.family_name: kind for kind in (ABOD, COF, HBOS
 
 
 def new_detector(
-    spec: ModelSpec, *, contamination: Any = 0.1, seed: int = 0, trials: int = DEFAULT_TRIALS, n_jobs: int | None = None
+    spec: ModelSpec,
+    *,
+    contamination: Any = 0.1,
+    seed: int = 0,
+    trials: int = DEFAULT_TRIALS,
+    n_jobs: int | None = None,
+    standardize: bool = True,
 ) -> Any:
     """The detector of a model, not fitted yet."""
     detector: Any
@@ -148,8 +162,17 @@ def new_detector(
     else:
         random = {"random_state": seed} if spec.detector in ("LODA", "IForest") else {}
         detector = _CLASSES[spec.detector](contamination=contamination, **dict(spec.params), **random)
-    detector.seed, detector.trials, detector.n_threads = seed, trials, n_jobs
+    detector.seed, detector.trials, detector.n_threads, detector.standardize = seed, trials, n_jobs, standardize
     return detector
+
+
+def detector_from(scorer: PoolScorer, model_id: str, *, contamination: Any = 0.1) -> Any:
+    """The detector of a model, fitted on the table a scorer holds with the pieces it has built already."""
+    work = scorer.work
+    detector = new_detector(
+        scorer.pool[model_id], contamination=contamination, seed=work.seed, trials=work.trials, n_jobs=work.n_jobs
+    )
+    return detector._adopt(scorer, scorer.pool[model_id])
 
 
 def fit_detector(

@@ -30,6 +30,8 @@ def _check_whole(name: str, value: Any, low: int) -> int:
 class PoolScorer:
     """Scores one model at a time; what models share is built once, on first need.
 
+    ``standardize=False`` takes the columns as they are, for tables that were brought to scale before.
+
     >>> import numpy as np
     >>> X = np.vstack([np.random.default_rng(0).normal(size=(50, 2)), [[9.0, 9.0]]])
     >>> scorer = PoolScorer(X)
@@ -45,6 +47,7 @@ class PoolScorer:
         seed: int = 0,
         trials: int = DEFAULT_TRIALS,
         n_jobs: int | None = None,
+        standardize: bool = True,
     ) -> None:
         from elect.pool.parallel import n_threads
         from elect.pool.work import SharedWork
@@ -53,7 +56,7 @@ class PoolScorer:
             raise InvalidInput(f"pool must be a ModelPool, got {type(pool).__name__}: build one with ModelPool.grid.")
         array = check_table(X)
         self.pool = default_pool() if pool is None else pool
-        self.standardizer = Standardizer.fit(array)
+        self.standardizer = Standardizer.fit(array) if standardize else Standardizer.none(array.shape[1])
         self.work: SharedWork = SharedWork(
             self.standardizer.transform(array),
             seed=_check_whole("seed", seed, 0),

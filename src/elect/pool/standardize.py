@@ -77,6 +77,11 @@ class Standardizer:
             center[column], scale[column] = scaled.mean() * unit, max(scaled.std() * unit, np.finfo(float).tiny)
         return cls(read_only(center), read_only(scale))
 
+    @classmethod
+    def none(cls, n_columns: int) -> "Standardizer":
+        """Leaves columns as they are: for tables whose columns were weighed already."""
+        return cls(read_only(np.zeros(n_columns)), read_only(np.ones(n_columns)))
+
     def transform(self, X: FloatArray) -> FloatArray:
         if X.shape[1] != len(self.center):
             raise InvalidInput(f"X must have the {len(self.center)} columns that were fitted, got {X.shape[1]}.")

@@ -1,0 +1,165 @@
+"""What a search says while it runs, and what it ends with."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from elect.core.models import ParamValue
+from elect.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from elect.core.explanation import Explanation
+
+Phase = Literal["prior", "anchor", "initial", "adaptive"]
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A historical task found similar to the one at hand."""
+
+    task: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model with its performance over the neighbours (over all historical tasks while there are none)."""
+
+    model_id: str
+    mean: float
+    spread: float
+    on_neighbors: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One evaluated model and what is known after it. Stopping after any step is valid.
+
+    Step 0 comes before any model is evaluated: its pick is the best on average over the whole history. Then come the
+    anchors, the initial models, and the models the acquisition chooses.
+    """
+
+    index: int
+    phase: Phase
+    evaluated: str | None
+    acquisition_value: float | None
+    neighbors: tuple[Neighbor, ...]
+    pick: Candidate
+    runners_up: tuple[Candidate, ...]
+    seconds: float
+    failure: str | None = None
+    stopped_because: str | None = None
+
+    @property
+    def mean_similarity(self) -> float | None:
+        """The mean estimated similarity of the neighbours."""
+        if not self.neighbors:
+            return None
+        return sum(neighbor.similarity for neighbor in self.neighbors) / len(self.neighbors)
+
+
+@dataclass(frozen=True)
+class RankInterval:
+    """Where the picked model is expected to stand among all models (1 is the best)."""
+
+    expected: float
+    low: float
+    high: float
+    level: float = 0.9
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The elected model and how it came about."""
+
+    pick: Candidate
+    detector: str
+    params: tuple[tuple[str, ParamValue], ...]
+    strategy: str
+    neighbors: tuple[Neighbor, ...]
+    runners_up: tuple[Candidate, ...]
+    evaluated: tuple[str, ...]
+    failures: tuple[tuple[str, str], ...]
+    steps: tuple[SearchStep, ...]
+    stopped_because: str
+    seconds: float
+    metric: str = "ap"
+    expected_rank: RankInterval | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def model_id(self) -> str:
+        return self.pick.model_id
+
+    def explain(self) -> "Explanation":
+        """Which historical tasks, how the pick and its runners-up did there, what was evaluated, why it stopped."""
+        from elect.core.explanation import explain
+
+        return explain(self)
+
+    def _repr_html_(self) -> str:
+        return self.explain()._repr_html_()
+
+    @classmethod
+    def from_steps(
+        cls,
+        steps: Iterable[SearchStep],
+        *,
+        strategy: str = "elect",
+        metric: str = "ap",
+        stopped_because: str = "the caller stopped",
+    ) -> "Selection":
+        """The answer after these steps, however many there are (at least one).
+
+        >>> pick = Candidate("COF(n_neighbors=3)", 0.5, 0.1)
+        >>> step = SearchStep(0, "prior", None, None, (), pick, (), 0.0)
+        >>> Selection.from_steps([step]).stopped_because
+        'the caller stopped'
+        """
+        trace = tuple(steps)
+        if not trace:
+            raise InvalidInput(
+                "A selection must have at least one step: the first one of a search comes without any work."
+            )
+        last = trace[-1]
+        spec = parse_id(last.pick.model_id)
+        return cls(
+            pick=last.pick,
+            detector=spec[0],
+            params=spec[1],
+            strategy=strategy,
+            neighbors=last.neighbors,
+            runners_up=last.runners_up,
+            # An anchor can come again as an initial model: it is evaluated once.
+            evaluated=tuple(dict.fromkeys(s.evaluated for s in trace if s.evaluated and not s.failure)),
+            failures=tuple(
+                (s.evaluated, s.failure) for s in trace if s.evaluated is not None and s.failure is not None
+            ),
+            steps=trace,
+            stopped_because=last.stopped_because or stopped_because,
+            seconds=last.seconds,
+            metric=metric,
+        )
+
+
+def parse_id(model_id: str) -> tuple[str, tuple[tuple[str, ParamValue], ...]]:
+    """The detector and the parameters that a canonical id names.
+
+    >>> parse_id("LOF(metric=euclidean, n_neighbors=20)")
+    ('LOF', (('metric', 'euclidean'), ('n_neighbors', 20)))
+    """
+    detector, _, inside = model_id.partition("(")
+    pairs = (part.split("=", 1) for part in inside.removesuffix(")").split(", ") if part)
+    return detector, tuple((name, _value(text)) for name, text in pairs)
+
+
+def _value(text: str) -> ParamValue:
+    words: dict[str, ParamValue] = {"None": None, "True": True, "False": False}
+    if text in words:
+        return words[text]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,62 @@
+"""What can be wrong with a table, as the user sees it: what, what was expected, what to do."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from elect.errors import ElectError, InvalidInput
+
+
+class TableError(InvalidInput):
+    """A table that cannot be used as given."""
+
+
+class UnreadableFile(TableError):
+    """A file that is missing, empty, a directory, binary, corrupt or of a format elect does not read."""
+
+
+class RaggedRows(TableError):
+    """A line with more or fewer values than the table has columns."""
+
+
+class DuplicateColumns(TableError):
+    """Two columns of the same name: a name would not say which is meant."""
+
+
+class UnknownColumn(TableError):
+    """A column that the table does not have."""
+
+
+class TooFewRows(TableError):
+    """A table with no rows, or with too few to learn from."""
+
+
+class NoUsableColumn(TableError):
+    """A table in which no column tells one row from another."""
+
+
+class MissingExtra(ElectError, ImportError):
+    """A format that needs a package which is not installed."""
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """A few names, for a message of one line.
+
+    >>> some(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownColumn:
+    """The error for a column that was asked for by an option and is not there.
+
+    >>> print(unknown_column("amuont", "label", ["amount", "when"]))
+    Unknown column 'amuont' in label: it must be one of the table's 2 columns ('amount', 'when'). Did you mean 'amount'?
+    """
+    near = get_close_matches(name, columns, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownColumn(
+        f"Unknown column {name!r} in {option}: it must be one of the table's {len(columns)} columns "
+        f"({some(columns)}).{hint}"
+    )
