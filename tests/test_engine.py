@@ -179,6 +179,14 @@ def test_large_tables_fit_ocsvm_on_a_sample_and_say_so(monkeypatch: pytest.Monke
         assert sampled.values[:, column].argmax() == 900
 
 
+def test_an_ocsvm_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ModelPool.grid("OCSVM", kernel=["poly"], nu=[0.1, 0.2])
+    assert not score_pool(NORMAL, pool).notes
+    monkeypatch.setattr(ocsvm, "_LEAST_ITERATIONS", 9)
+    monkeypatch.setattr(ocsvm, "_ITERATIONS_A_ROW", 0)
+    assert set(score_pool(NORMAL, pool).notes.values()) == {"stopped after 9 iterations"}
+
+
 BAD = {
     "NaN": ([[0.0, np.nan], [1.0, 2.0]], "nan in row 0, column 1"),
     "infinity": ([[0.0, np.inf], [1.0, 2.0]], "inf in row 0, column 1"),

@@ -143,10 +143,9 @@ def test_an_interrupt_passes_through_and_what_came_before_is_an_answer() -> None
                 raise KeyboardInterrupt
             return super().measures(model_id)
 
-    steps = []
+    steps: list[Any] = []
     with pytest.raises(KeyboardInterrupt):
-        for step in search(DATABASE, Interrupting(EVEN)):
-            steps.append(step)
+        steps.extend(search(DATABASE, Interrupting(EVEN)))
     assert Selection.from_steps(steps, stopped_because="interrupted").stopped_because == "interrupted"
     assert len(steps) == 4
 

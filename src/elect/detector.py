@@ -39,8 +39,8 @@ def auto_threshold(scores: FloatArray) -> float:
     """The threshold of ``contamination="auto"``: a modified z-score of 3.5 (Iglewicz and Hoaglin, 1993).
 
     A score is outlying if it lies more than 3.5 robust standard deviations (the median absolute deviation over 0.6745)
-    above the median. Unlike a fixed share it can find no outlier, or many. Where more than half of the scores are equal,
-    everything above them is outlying.
+    above the median. Unlike a fixed share it can find no outlier, or many. Where more than half of the scores are
+    equal, everything above them is outlying.
 
     >>> import numpy as np
     >>> round(auto_threshold(np.array([1.0, 2.0, 3.0, 4.0, 50.0])), 2)
@@ -75,8 +75,8 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     n_jobs : threads to use, as in joblib.
 
     Numeric arrays must be finite. Frames (pandas, polars) with text, dates or missing values are treated column by
-    column as ``elect.tables`` says, and new rows the same way. Sparse input is made dense where it fits. Above 10,000 rows the
-    selection and the fit use a seeded sample of so many, and every row is scored in chunks.
+    column as ``elect.tables`` says, and new rows the same way. Sparse input is made dense where it fits. Above 10,000
+    rows the selection and the fit use a seeded sample of so many, and every row is scored in chunks.
 
     >>> X = np.vstack([np.random.default_rng(0).normal(size=(200, 3)), [[8.0, 8.0, 8.0]]])
     >>> detector = ElectDetector(max_models=5).fit(X)

@@ -54,9 +54,9 @@ def choose_anchors(
     """Anchors from rank correlations (tasks x models x models) and performances (tasks x models).
 
     Sets of each size, chosen on the other folds, are judged on the held-out tasks; siblings share a fold. The size is
-    the largest that is not worse than the best by more than the standard error of the difference: between sizes that cannot
-    be told apart, a consensus of several models is safer than that of one. With a single group of tasks nothing can be
-    held out, and all tasks choose and judge.
+    the largest that is not worse than the best by more than the standard error of the difference: between sizes that
+    cannot be told apart, a consensus of several models is safer than that of one. With a single group of tasks nothing
+    can be held out, and all tasks choose and judge.
     """
     if max_size < 1:
         raise InvalidInput(f"max_size must be at least 1, got {max_size}.")

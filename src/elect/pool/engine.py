@@ -64,6 +64,7 @@ class PoolScorer:
             n_jobs=n_threads(n_jobs),
         )
         self._scores: dict[str, FloatArray] = {}
+        self._built: set[tuple[str, Any]] = set()
 
     @property
     def n_points(self) -> int:
@@ -79,7 +80,26 @@ class PoolScorer:
             group = self._group(self.pool[model_id])
             for spec, column in zip(group, self._score(group), strict=True):
                 self._scores[spec.id] = read_only(np.ascontiguousarray(column))
+            self._built.update(self._pieces(self.pool[model_id]))
         return self._scores[model_id]
+
+    def predicted_seconds(self, model_id: str) -> float:
+        """About how many CPU seconds a model's scores would take now: shared pieces that are built cost nothing."""
+        from elect.pool.costs import BASE, piece_seconds
+        from elect.pool.ocsvm import MAX_ROWS
+
+        n, d = self.work.Z.shape
+        missing = () if model_id in self._scores else self._pieces(self.pool[model_id])
+        kinds = [piece[0] for piece in missing if piece not in self._built]
+        needed = sum(piece_seconds(kind, n, d, self.work.trials, MAX_ROWS) for kind in kinds)
+        return float(BASE[0] + BASE[1] * n + needed)
+
+    def _pieces(self, spec: ModelSpec) -> tuple[tuple[str, Any], ...]:
+        from elect.pool.costs import pieces_of
+
+        family = family_of(spec)
+        # A model fitted by itself shares nothing; the dearest kind of piece stands for what it may cost.
+        return (("OCSVM", spec.id),) if family is None else pieces_of(spec, _params(family, spec))
 
     def note(self, model_id: str) -> str | None:
         """What a reader of this model's scores must know, if anything."""

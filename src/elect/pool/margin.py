@@ -36,6 +36,9 @@ class OCSVM:
         rows = ocsvm.fit_rows(work.n_rows, work.seed)
         fitted = work.Z[rows]
         solutions = _solve(work, fitted, kernel, tuple(p["nu"] for p in params))
+        for p, solution in zip(params, solutions, strict=True):
+            if not solution.converged:
+                work.remarks[self.name, kernel, p["nu"]] = f"stopped after {solution.iterations:,} iterations"
         if len(rows) == work.n_rows:
             return np.column_stack([solution.fitted_scores for solution in solutions])
         weights = np.column_stack([solution.weights for solution in solutions])
@@ -45,9 +48,12 @@ class OCSVM:
     def note(self, work: SharedWork, params: Mapping[str, Any]) -> str | None:
         if params["kernel"] == "linear":
             return "on standardised columns the linear kernel's optimum is the zero vector: every row scores 0"
+        notes = []
         if work.n_rows > ocsvm.MAX_ROWS:
-            return f"fitted on a seeded sample of {ocsvm.MAX_ROWS:,} of the {work.n_rows:,} rows, scored on all"
-        return None
+            notes.append(f"fitted on a seeded sample of {ocsvm.MAX_ROWS:,} of the {work.n_rows:,} rows, scored on all")
+        if (remark := work.remarks.get((self.name, params["kernel"], params["nu"]))) is not None:
+            notes.append(remark)
+        return "; ".join(notes) or None
 
     def fit(self, work: SharedWork, params: Mapping[str, Any]) -> "FittedOCSVM":
         rows = ocsvm.fit_rows(work.n_rows, work.seed)

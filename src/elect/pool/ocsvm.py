@@ -2,7 +2,9 @@
 
 The solver is libsvm's sequential minimal optimisation (second-order choice of the pair, the same start and tolerance),
 because its scores depend on the path it takes: the sigmoid kernel is not positive semi-definite, and on few rows the
-tolerance leaves room for different answers. Kernel values are float32 and gradients float64, as in libsvm.
+tolerance leaves room for different answers. Kernel values are float32 and gradients float64, as in libsvm. It stops
+after ten iterations a row (at least 20,000): the cubic kernel of extreme rows is so ill-conditioned that libsvm goes on
+for hundreds of thousands while the scores hardly move.
 
 With a linear kernel on standardised columns the zero vector is the optimum for every nu (equal weights sum to zero and
 are feasible), so its exact scores are all zero. libsvm returns the residue of its stopping rule instead, which depends
@@ -24,6 +26,7 @@ from elect.pool.random_stream import stream_seed
 MAX_ROWS = 12_000
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _TOLERANCE = 1e-3
+_LEAST_ITERATIONS, _ITERATIONS_A_ROW = 20_000, 10
 _TINY = 1e-12
 _FAR = 1e300
 _LANES = 256
@@ -94,6 +97,7 @@ class OneClass:
     offset: float
     fitted_scores: FloatArray
     iterations: int
+    converged: bool
 
     @classmethod
     def solve(cls, kernel: KernelMatrix, nu: float, start: FloatArray) -> "OneClass":
@@ -103,7 +107,8 @@ class OneClass:
         weights = np.zeros(K.shape[1])
         weights[:n] = start_weights(n, nu)
         lower, upper = np.empty(K.shape[1]), np.empty(K.shape[1])
-        iterations = _minimise(K, kernel.diagonal, weights, start, lower, upper, max(10_000_000, 100 * n))
+        most = max(_LEAST_ITERATIONS, _ITERATIONS_A_ROW * n)
+        iterations = _minimise(K, kernel.diagonal, weights, start, lower, upper, most)
         weights = weights[:n]
         gradient = np.where(weights < 1.0, upper[:n], lower[:n])
         free = (weights > 0.0) & (weights < 1.0)
@@ -114,7 +119,7 @@ class OneClass:
             high = gradient[weights <= 0.0].min(initial=np.inf)
             ends = [end for end in (low, high) if np.isfinite(end)]
             offset = float(np.mean(ends))
-        return cls(read_only(weights.copy()), offset, read_only(offset - gradient), iterations)
+        return cls(read_only(weights.copy()), offset, read_only(offset - gradient), iterations, iterations < most)
 
 
 def start_weights(n: int, nu: float) -> FloatArray:

@@ -26,6 +26,7 @@ class SharedWork:
         self.n_jobs = n_jobs
         self._graphs: dict[tuple[str, int], NeighborGraph] = {}
         self._geometries: dict[int, LocalGeometry] = {}
+        self.remarks: dict[tuple[Any, ...], str] = {}  # what was found out about single models while scoring them
         self.kernel_room: NDArray[np.float32] | None = None
 
     @property
