@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         Selection,
         Task,
     )
+    from elect.detector import ElectDetector
     from elect.errors import ElectError
+    from elect.feedback import Feedback
     from elect.meta.database import MetaDatabase
     from elect.pool import PoolScorer, default_pool, fit_detector, score_pool
     from elect.search import search
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "ElectDetector": "elect.detector",
     "ElectError": "elect.errors",
+    "Feedback": "elect.feedback",
     "LabeledTask": "elect.core",
     "MetaDatabase": "elect.meta.database",
     "ModelPool": "elect.core",
@@ -45,7 +49,9 @@ _HOME = {
 }
 
 __all__ = [
+    "ElectDetector",
     "ElectError",
+    "Feedback",
     "LabeledTask",
     "MetaDatabase",
     "ModelPool",

@@ -12,8 +12,9 @@ import numpy as np
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.core.arrays import FloatArray, read_only
 from elect.errors import InvalidInput
-from elect.measures import References
+from elect.measures import References, rank
 from elect.meta.anchors import rank_correlations
+from elect.meta.curves import OutlierCurves, task_counts
 from elect.pool import score_pool
 from elect.training.performance import Metric, metric_name, performance
 from elect.training.pieces import ENGINE_VERSION, Pieces, digest, task_digest
@@ -46,6 +47,7 @@ class TaskRecord:
     key: str
     performance: FloatArray  # (models,)
     correlations: FloatArray  # (models, models)
+    curve_counts: FloatArray  # (2, qualities, places): see elect.meta.curves
 
     def provenance(self) -> dict[str, Any]:
         return {
@@ -74,6 +76,11 @@ class MetaRecords:
     @property
     def groups(self) -> tuple[str, ...]:
         return tuple(task.group for task in self.tasks)
+
+    @property
+    def curves(self) -> OutlierCurves:
+        """The score-to-probability calibration of these tasks."""
+        return OutlierCurves.of([t.curve_counts for t in self.tasks], [t.outlier_share for t in self.tasks])
 
     @property
     def correlations(self) -> FloatArray:
@@ -118,6 +125,7 @@ def read_record(pieces: Pieces, task: LabeledTask, recipe: Recipe) -> TaskRecord
         piece = score_task(task, recipe)
         pieces.put("scores", key, piece)
     scores = ScoreMatrix(piece["scores"], recipe.pool.ids)
+    counts = task_counts(rank(scores.values), task.y, performance(scores, task.y, "ap"))
     return TaskRecord(
         name=task.name,
         group=task.group,
@@ -128,6 +136,7 @@ def read_record(pieces: Pieces, task: LabeledTask, recipe: Recipe) -> TaskRecord
         key=key,
         performance=read_only(performance(scores, task.y, recipe.metric)),
         correlations=read_only(piece["correlations"]),
+        curve_counts=read_only(counts),
     )
 
 

@@ -128,6 +128,7 @@ def database_of(
         predictor=predictor,
         settings=SearchSettings(metric=performance.metric),
         provenance=_provenance(records, params, choice.held_out),
+        calibration={"curves": records.curves.to_json()},
     )
     if not (several and tune):
         return database

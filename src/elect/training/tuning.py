@@ -77,6 +77,7 @@ def fold_database(
         predictor=predictor,
         initial_models=coverage_initial_models(matrix, len(database.initial_models)),
         provenance={},
+        calibration=None,  # it was learned on the group that is left out, too
     )
 
 
