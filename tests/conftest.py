@@ -30,8 +30,7 @@ def data_home() -> Path:
 @pytest.fixture(scope="session")
 def small_database() -> "MetaDatabase":
     """A database trained on six small tasks with a pool of thirteen models."""
-    from toys import SMALL_POOL, corpus
-
     from elect.training import train
+    from toys import SMALL_POOL, corpus
 
     return train(corpus(), SMALL_POOL)

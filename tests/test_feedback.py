@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys import SMALL_POOL, corpus, make_task
 
 from elect import Feedback, MetaDatabase, score_pool
 from elect.core import LabeledTask
@@ -15,6 +14,7 @@ from elect.feedback.posterior import RankedTable, expected_performance, prior
 from elect.meta.curves import OutlierCurves, task_counts
 from elect.search import ReplayedScores
 from elect.training import performance, train
+from toys import SMALL_POOL, corpus, make_task
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,12 @@ def test_answered_rows_are_nearly_certain(database: MetaDatabase) -> None:
 
 @pytest.mark.parametrize(
     ("row", "said", "message"),
-    [(-1, True, "row must be"), (10**6, True, "row must be"), (True, True, "row must be"), (1, "yes", "True, False or None")],
+    [
+        (-1, True, "row must be"),
+        (10**6, True, "row must be"),
+        (True, True, "row must be"),
+        (1, "yes", "True, False or None"),
+    ],
 )
 def test_bad_answers_are_refused(database: MetaDatabase, row: Any, said: Any, message: str) -> None:
     feedback = session(database, make_task(64))

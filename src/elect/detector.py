@@ -12,6 +12,7 @@ from elect.core import Selection
 from elect.core.arrays import FloatArray, IntArray
 from elect.errors import InvalidInput
 from elect.meta.database import MetaDatabase
+from elect.meta.expectation import expected_rank
 from elect.pool import PoolScorer
 from elect.pool.detectors import detector_from
 from elect.search import search
@@ -119,7 +120,12 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             standardize=treatment is None,
         )
         steps = search(database, scorer, max_models=self.max_models, max_seconds=self.max_seconds, seed=seed)
-        selection = Selection.from_steps(steps, strategy=self.strategy, metric=database.settings.metric)
+        selection = Selection.from_steps(
+            steps,
+            strategy=self.strategy,
+            metric=database.settings.metric,
+            expected_rank=expected_rank(database),
+        )
         return self._adopt(scorer, selection, rows, sample, treatment)
 
     def _adopt(

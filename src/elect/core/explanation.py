@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from elect.core.selection import Candidate, Neighbor, Selection
+from elect.core.selection import Candidate, Neighbor, RankInterval, Selection
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,17 @@ class Explanation:
     stopped_because: str
     seconds: float
     notes: tuple[str, ...]
+    expected_rank: RankInterval | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.model_id}, elected by {self.strategy!r} after {len(self.evaluated)} evaluated models"]
         lines.append(f"stopped because {self.stopped_because}, {self.seconds:.1f} s")
+        if self.expected_rank is not None:
+            rank = self.expected_rank
+            lines.append(
+                f"expected rank among all models {rank.expected:.0f}, {rank.level:.0%} between "
+                f"{rank.low:.0f} and {rank.high:.0f}"
+            )
         if self.neighbors:
             lines += ["", "similar tasks of the history, and how the models did there (" + self.metric + "):"]
             width = max(len(neighbor.task) for neighbor in self.neighbors)
@@ -78,4 +85,5 @@ def explain(selection: Selection) -> Explanation:
         stopped_because=selection.stopped_because,
         seconds=selection.seconds,
         notes=selection.notes,
+        expected_rank=selection.expected_rank,
     )

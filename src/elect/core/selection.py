@@ -108,6 +108,7 @@ class Selection:
         strategy: str = "elect",
         metric: str = "ap",
         stopped_because: str = "the caller stopped",
+        expected_rank: RankInterval | None = None,
     ) -> "Selection":
         """The answer after these steps, however many there are (at least one).
 
@@ -139,6 +140,7 @@ class Selection:
             stopped_because=last.stopped_because or stopped_because,
             seconds=last.seconds,
             metric=metric,
+            expected_rank=expected_rank,
         )
 
 

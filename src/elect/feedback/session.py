@@ -141,6 +141,8 @@ class Feedback:
             strategy="answers",
             evaluated=self._database.pool.ids,
             stopped_because=f"{told} answers were given",
+            # What was learned about unlabelled picks says nothing about this one.
+            expected_rank=None,
         )
 
     def _neighbors(self, expected: FloatArray, order: IntArray) -> tuple[tuple[Neighbor, ...], list[int]]:

@@ -13,7 +13,7 @@ from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
 from elect.meta.anchors import choose_anchors
 from elect.meta.coverage import coverage_initial_models
-from elect.meta.database import MetaDatabase, SearchSettings
+from elect.meta.database import MetaDatabase, SearchSettings, plain_json
 from elect.meta.predictor import PredictorParams, train_predictor, tune_predictor
 from elect.pool import default_pool
 from elect.pool.parallel import n_threads
@@ -133,7 +133,8 @@ def database_of(
     if not (several and tune):
         return database
     bar.stage("tuning the search", 1)
-    return _with_settings(database, _tuned_trial(database, params, recipe, pieces, key, n_jobs))
+    trial, held_out = _tuned_trial(database, params, recipe, pieces, key, n_jobs)
+    return _with_settings(database, trial, held_out)
 
 
 def _advanced(value: FloatArray, bar: Meter) -> FloatArray:
@@ -163,25 +164,27 @@ def _tuned_params(
 
 def _tuned_trial(
     database: MetaDatabase, params: PredictorParams, recipe: Recipe, pieces: Pieces, key: str, n_jobs: int
-) -> Trial:
-    """The search's settings by leave-one-out; kept as a piece."""
+) -> tuple[Trial, FloatArray]:
+    """The search's settings by leave-one-out, and the ranks of its picks meanwhile; kept as a piece."""
     key = digest(key, params)
     piece = pieces.get("search-settings", key)
-    if piece is None or "trial" not in piece:
-        chosen = tune_settings(database, params, seed=recipe.seed, n_jobs=n_jobs).chosen
+    if piece is None or set(piece) != {"trial", "ranks"}:
+        choice = tune_settings(database, params, seed=recipe.seed, n_jobs=n_jobs)
+        chosen = choice.chosen
         values = [chosen.n_neighbor_tasks, chosen.initial_size, int(chosen.scale_gaps), chosen.patience]
-        piece = {"trial": np.array(values)}
+        piece = {"trial": np.array(values), "ranks": choice.held_out_ranks}
         pieces.put("search-settings", key, piece)
     neighbors, size, scale, patience = (int(value) for value in piece["trial"])
-    return Trial(neighbors, size, bool(scale), patience)
+    return Trial(neighbors, size, bool(scale), patience), piece["ranks"]
 
 
-def _with_settings(database: MetaDatabase, trial: Trial) -> MetaDatabase:
+def _with_settings(database: MetaDatabase, trial: Trial, held_out: FloatArray) -> MetaDatabase:
     size = min(trial.initial_size, len(database.pool))
     return replace(
         database,
         settings=SearchSettings(trial.n_neighbor_tasks, trial.patience, trial.scale_gaps, database.performance.metric),
         initial_models=coverage_initial_models(database.performance, size),
+        calibration={**plain_json(database.calibration), "rank_shares": [round(float(r), 6) for r in held_out]},
     )
 
 

@@ -43,6 +43,12 @@ class SettingsChoice:
     trials: tuple[Trial, ...]
     ranks: FloatArray  # (trials, tasks) rank of the pick, as a share of the pool
 
+    @property
+    def held_out_ranks(self) -> FloatArray:
+        """The rank of the chosen settings' pick on each task while its group was left out, as a share of the pool."""
+        row: FloatArray = self.ranks[self.trials.index(self.chosen)]
+        return row
+
     def table(self) -> list[dict[str, Any]]:
         return [
             {
