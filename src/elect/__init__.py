@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from elect.feedback import Feedback
     from elect.meta.database import MetaDatabase
     from elect.pool import PoolScorer, default_pool, fit_detector, score_pool
+    from elect.product import load_detector, save_detector
     from elect.search import search
     from elect.training import train
 
@@ -43,6 +44,8 @@ _HOME = {
     "Task": "elect.core",
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
+    "load_detector": "elect.product",
+    "save_detector": "elect.product",
     "score_pool": "elect.pool",
     "search": "elect.search",
     "train": "elect.training",
@@ -64,6 +67,8 @@ __all__ = [
     "Task",
     "default_pool",
     "fit_detector",
+    "load_detector",
+    "save_detector",
     "score_pool",
     "search",
     "train",

@@ -242,7 +242,14 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         if isinstance(self.database, MetaDatabase):
             return self.database
         if isinstance(self.database, str | PathLike):
-            return MetaDatabase.load(self.database)
+            database = MetaDatabase.load(self.database)
+            if any(spec.is_custom for spec in database.pool):
+                # Fitting such a model would import whatever class the file names.
+                raise InvalidInput(
+                    f"{self.database} names detector classes of its own: use MetaDatabase.load(path, pool=...), "
+                    "the pool holding those classes, and pass the database itself."
+                )
+            return database
         raise InvalidInput(f"database must be None, a path or a MetaDatabase, got {type(self.database).__name__}.")
 
 

@@ -15,7 +15,7 @@ from elect.meta.database import MetaDatabase
 from elect.meta.similarity import pairwise_gaps, similarity_to_tasks
 from elect.search import ScoreSource, search
 
-WRONG = 0.1
+WRONG = 0.05
 """The share of answers expected to be mistaken."""
 
 _RUNNERS_UP = 3

@@ -1,0 +1,74 @@
+"""Write docs/command-line.md from what the commands say about themselves.
+
+    python docs/make_command_line.py
+
+A test compares the page with what this makes. It is made from the help texts, not from the screen, whose layout
+is up to the version of typer.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from elect.cli.app import app
+
+PAGE = Path(__file__).with_name("command-line.md")
+COMMANDS = ("select", "detect", "score", "train", "bench", "models", "info")
+
+INTRODUCTION = """\
+# The command line
+
+*This page is made from the help of the commands: `python docs/make_command_line.py`.*
+
+    elect detect payments.csv --id payment -o scores.csv --report report.html
+
+Results go to standard output, everything else (progress, complaints) to standard error. With `--json` standard output
+holds exactly one JSON object. The exit status is 0 for success, 2 for something you can mend, told in one line, and 130
+after Ctrl-C, except during a search: there Ctrl-C ends the search, and the command goes on with the pick so far.
+
+Files appear whole or not at all. Tables are CSV, TSV, Parquet, Arrow/Feather or (with the extra `excel`) Excel, found
+by their content; a file of more than 100,000 rows is learned from a seeded sample and scored in batches, so it may be
+larger than memory.
+"""
+
+EXAMPLES = {
+    "select": "elect select payments.csv --drop country --budget 10s --json",
+    "detect": "elect detect payments.csv --id payment -o scores.parquet --report report.html --save our.elect-detector",
+    "score": "elect score our.elect-detector payments-of-may.csv -o may.csv",
+    "train": "elect train history/ -o ours.elect --work work/",
+    "bench": "elect bench wild --source published --protocol strict --json",
+    "models": "elect models --family LOF",
+    "info": "elect info ours.elect",
+}
+
+
+def options_of(command: Any) -> list[str]:
+    """A line for each argument and option."""
+    lines = ["| argument or option | |", "|---|---|"]
+    for parameter in command.params:
+        is_option = parameter.param_type_name == "option"
+        names = ", ".join(sorted(parameter.opts, key=len)) if is_option else parameter.metavar
+        value = f" {parameter.metavar}" if is_option and parameter.metavar else ""
+        about = str(parameter.help)
+        if is_option and parameter.default is not None and parameter.default is not False:
+            about += f" By default {parameter.default}."
+        elif parameter.required and is_option:
+            about += " Required."
+        lines.append(f"| `{names}{value}`".replace("|", "\\|").removeprefix("\\").rstrip() + f" | {about} |")
+    return lines
+
+
+def page() -> str:
+    """The whole page."""
+    group: Any = get_command(app)
+    parts = [INTRODUCTION]
+    for name in COMMANDS:
+        command = group.commands[name]
+        parts.append(f"\n## elect {name}\n\n{command.help}\n\n    {EXAMPLES[name]}\n\n")
+        parts.append("\n".join(options_of(command)) + "\n")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

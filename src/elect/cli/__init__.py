@@ -1,0 +1,64 @@
+"""The command line: parse, call, render. ``elect --help`` tells the commands."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run a command. A user's mistake is one line on standard error and exit status 2."""
+    from elect.cli.app import app
+    from elect.errors import ElectError
+
+    # A file name need not be text that can be printed; it must not be what a command fails on.
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        status = app(None if args is None else list(args), prog_name="elect", standalone_mode=False)
+        # What is left in the buffer is written here, where a full disk can still be reported.
+        sys.stdout.flush()
+    except ElectError as error:
+        return _mistake(str(error))
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        # Whoever read the output has enough of it: not an error, and nothing more can be written there.
+        sys.stdout = None
+        return 0
+    except OSError as error:
+        _forget_output()
+        where = f" {error.filename!r}" if error.filename else ""
+        return _mistake(f"The system refused{where}: {error.strerror or error}.")
+    except MemoryError:
+        return _mistake("There is not enough memory for this table: give fewer columns with --columns, or fewer rows.")
+    except Exception as error:
+        if type(error).__name__ == "Abort":
+            return _interrupted()
+        # typer's own complaints about the command line; the class depends on typer's version.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        return _mistake(f"{message()} Try 'elect --help'.")
+    if status == 130:
+        return _interrupted()
+    return status if isinstance(status, int) else 0
+
+
+def _mistake(message: str) -> int:
+    print(f"elect: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+def _interrupted() -> int:
+    print("elect: interrupted.", file=sys.stderr)
+    return 130
+
+
+def _forget_output() -> None:
+    """Leave standard output alone if it is what failed, or Python would complain about it again on exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = None
+
+
+__all__ = ["main"]

@@ -1,0 +1,56 @@
+"""What options mean."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from elect.errors import InvalidInput
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|min|h)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
+
+
+def seconds(text: str | None) -> float | None:
+    """A duration in seconds.
+
+    >>> seconds("10s"), seconds("1.5m"), seconds("250ms"), seconds("3")
+    (10.0, 90.0, 0.25, 3.0)
+    """
+    if text is None:
+        return None
+    match = _DURATION.fullmatch(text.strip().lower())
+    if match is None:
+        raise InvalidInput(f"--budget must be a time such as 10s, 2m or 500ms, got {text!r}.")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def contamination(text: str) -> float | Literal["auto"]:
+    """A share of rows, as a number or in percent, or ``auto``.
+
+    >>> contamination("auto"), contamination("0.05"), contamination("5%")
+    ('auto', 0.05, 0.05)
+    """
+    if text.strip().lower() == "auto":
+        return "auto"
+    number, percent, _ = text.strip().partition("%")
+    try:
+        share = float(number) / (100.0 if percent else 1.0)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 0.5:
+        raise InvalidInput(f"--contamination must be auto or a share above 0 and up to 0.5, got {text!r}.")
+    return share
+
+
+def names(given: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Column names given one at a time or with commas; a name that has a comma itself is taken as it is.
+
+    >>> names(["a,b", "c,d"], ["a", "b", "c,d"])
+    ('a', 'b', 'c,d')
+    """
+    return tuple(
+        name
+        for item in given
+        for name in ([item] if item in columns else [part.strip() for part in item.split(",") if part.strip()])
+    )

@@ -1,0 +1,117 @@
+"""Results for people."""
+
+from typing import TYPE_CHECKING
+
+from elect.cli import screen
+
+if TYPE_CHECKING:
+    from elect.core import Selection
+    from elect.product.detection import Detection, Evaluation, TopRow
+    from elect.product.opened import OpenedTable
+    from elect.tables import ColumnTreatment
+
+
+def selection(
+    opened: "OpenedTable", treatment: "ColumnTreatment", found: "Selection", evaluation: "Evaluation | None"
+) -> None:
+    console = screen.stdout()
+    screen.pairs(console, [_table(opened, treatment), *_pick(found), *evaluation_lines(evaluation)])
+    notes(found.notes)
+
+
+def detection(found: "Detection", top: int, written: dict[str, str | None]) -> None:
+    console = screen.stdout()
+    outliers, n = int(found.labels.sum()), len(found.scores)
+    share = found.detector.contamination
+    how = "3.5 robust deviations above the median" if share == "auto" else f"contamination {share:g}"
+    threshold = (
+        f"{found.threshold:.6g} ({how}): {outliers:,} of {n:,} rows ({screen.percent(outliers, n)}) lie above it"
+    )
+    screen.pairs(
+        console,
+        [
+            _table(found.opened, found.treatment),
+            *_pick(found.selection),
+            ("threshold", threshold),
+            *evaluation_lines(found.evaluation),
+        ],
+    )
+    console.print()
+    top_rows(found.top[:top], found.row_ids.name)
+    if any(path is not None for path in written.values()):
+        console.print()
+        screen.pairs(console, [(name, path) for name, path in written.items() if path is not None])
+    notes((*found.selection.notes, *found.notes))
+
+
+def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
+    """The most outlying rows, with their reasons."""
+    agreeing = any(row.agreeing is not None for row in rows)
+    heads = [(screen.printable(id_name), False), ("score", True), ("outlier", False)]
+    heads += [("models agreeing", True)] if agreeing else []
+    screen.grid(
+        screen.stdout(),
+        [*heads, ("reasons (share of the score a typical value would take away)", False)],
+        [
+            [
+                row.id,
+                f"{row.score:.4g}",
+                "yes" if row.is_outlier else "no",
+                *([] if not agreeing else ["" if row.agreeing is None else f"{row.agreeing:.0%}"]),
+                "; ".join(str(reason) for reason in row.reasons) or "no single column",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _table(opened: "OpenedTable", treatment: "ColumnTreatment") -> tuple[str, str]:
+    used, columns = len(treatment.sources), opened.sample.n_columns
+    gone = [s.column for s in treatment.summary() if s.role == "dropped"]
+    shown = ", ".join(gone[:5]) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
+    left_out = f"; left out: {shown}" if gone else ""
+    return "table", f"{opened.path}, {opened.n_rows:,} rows, {used} of {columns} columns used{left_out}"
+
+
+def _pick(found: "Selection") -> list[tuple[str, str]]:
+    if found.neighbors:
+        why = (
+            f"on the {len(found.neighbors)} most similar tasks of the history it did best: "
+            f"{found.metric} {found.pick.mean:.2f} on average"
+        )
+        if found.runners_up:
+            why += f" (next: {found.runners_up[0].model_id} with {found.runners_up[0].mean:.2f})"
+    else:
+        why = f"no similar task was looked for; it did best on the whole history ({found.metric} {found.pick.mean:.2f})"
+    lines = [("pick", found.model_id), ("why", why)]
+    if found.neighbors:
+        similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors)
+        lines.append(("similar tasks", similar))
+    if found.expected_rank is not None:
+        rank = found.expected_rank
+        lines.append(
+            (
+                "expected rank",
+                f"{rank.expected:.0f} among all models, {rank.level:.0%} between {rank.low:.0f} and {rank.high:.0f}",
+            )
+        )
+    searched = f"{len(found.evaluated)} models in {found.seconds:.1f} s; stopped because {found.stopped_because}"
+    return [*lines, ("search", searched)]
+
+
+def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
+    if found is None:
+        return []
+    return [
+        (
+            "labels",
+            f"AP {found.ap:.3f}, ROC AUC {found.roc_auc:.3f} on {found.rows:,} labelled rows with {found.outliers:,} "
+            f"outliers ({found.meaning}); they played no part in the pick",
+        )
+    ]
+
+
+def notes(found: tuple[str, ...]) -> None:
+    console = screen.stdout()
+    for note in found:
+        console.print(f"note: {screen.printable(note)}")

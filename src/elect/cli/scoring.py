@@ -1,0 +1,73 @@
+"""``elect score``: new rows with a saved detector."""
+
+import sys
+from pathlib import Path
+
+from elect.cli import screen
+from elect.errors import InvalidInput
+
+
+def score(
+    model: Path,
+    file: Path,
+    *,
+    output: Path | None,
+    top: int,
+    label: str | None,
+    n_jobs: int,
+    trust: bool,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Score a table batch by batch, and show its most outlying rows."""
+    from elect.product import output as files
+
+    if output is not None:
+        files.check_output(output, "--output", files.FORMATS)
+        files.check_distinct([model, file], [output])
+    from elect.product.saving import load_saved
+    from elect.product.scoring import score_file
+
+    saved = load_saved(model, trust=trust, n_jobs=n_jobs)
+    if saved.detector.treatment_ is None:
+        raise InvalidInput(
+            f"{str(model)!r} was fitted on an array without column names: score new rows with load_detector in Python."
+        )
+    if not quiet:
+        print(f"elect: scoring {file} with {saved.detector.selection_.model_id}", file=sys.stderr, flush=True)
+    found = score_file(saved, file, top=top, label=label)
+    if output is not None:
+        files.write_whole(output, files.table_bytes(files.scores_frame(found), output.suffix.lower()))
+    from elect.cli import documents, render
+
+    outliers, n = int(found.labels.sum()), len(found.scores)
+    threshold = float(saved.detector.threshold_)
+    if json:
+        chosen = saved.detector.selection_
+        screen.print_json(
+            {
+                "model": {"id": chosen.model_id, "detector": chosen.detector, "params": dict(chosen.params)},
+                "n_rows": n,
+                "threshold": threshold,
+                "n_outliers": outliers,
+                "top": [documents.top_document(row) for row in found.top[:top]],
+                "evaluation": documents.evaluation_document(found.evaluation),
+                "notes": list(found.notes),
+                "output": None if output is None else str(output),
+            }
+        )
+        return
+    console = screen.stdout()
+    screen.pairs(
+        console,
+        [
+            ("table", f"{file}, {n:,} rows"),
+            ("detector", saved.detector.selection_.model_id),
+            ("threshold", f"{threshold:.6g}: {outliers:,} of {n:,} rows ({screen.percent(outliers, n)}) lie above it"),
+            *render.evaluation_lines(found.evaluation),
+            *([] if output is None else [("output", str(output))]),
+        ],
+    )
+    console.print()
+    render.top_rows(found.top[:top], found.row_ids.name)
+    render.notes(found.notes)

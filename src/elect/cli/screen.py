@@ -1,0 +1,94 @@
+"""Where words go: results to standard output, everything else to standard error."""
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 120
+"""Of output that does not go to a terminal."""
+
+
+def print_json(content: Any) -> None:
+    """One JSON object on standard output."""
+    json.dump(_plain(content), sys.stdout, ensure_ascii=False, allow_nan=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN and no infinity: null stands for both."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def stdout() -> "Console":
+    """The screen for results. Nothing in them is markup: what comes from a table is shown as it is."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def stderr() -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """Names from a file, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share, with enough digits to tell few from none.
+
+    >>> percent(10, 1500), percent(115, 260_000), percent(0, 9)
+    ('0.7%', '0.044%', '0%')
+    """
+    share = 100 * part / whole
+    return f"{share:.1f}%" if share >= 0.1 else f"{share:.2g}%"
+
+
+def pairs(console: "Console", lines: Sequence[tuple[str, str]]) -> None:
+    """Named facts, one below the other."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, fact in lines:
+        table.add_row(Text(name), Text(printable(fact)))
+    _print(console, table)
+
+
+def grid(console: "Console", heads: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> None:
+    """A table; a head says its name and whether its column holds numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, is_number in heads:
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    _print(console, table)
+
+
+def _print(console: "Console", table: Any) -> None:
+    """A table without the blanks that fill its last column up."""
+    with console.capture() as captured:
+        console.print(table)
+    # Written through the console again, so that colours survive on a terminal.
+    for line in captured.get().splitlines():
+        console.file.write(line.rstrip() + "\n")

@@ -1,0 +1,129 @@
+"""``elect train`` and ``elect bench``: long runs over labelled tables."""
+
+import time
+from pathlib import Path
+
+from elect.cli import screen
+from elect.errors import InvalidInput
+
+METRICS = ("ap", "roc", "prn")
+
+
+def train(
+    folder: Path,
+    output: Path,
+    *,
+    work: Path | None,
+    cluster: str | None,
+    label: str | None,
+    metric: str,
+    seed: int,
+    n_jobs: int,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Train a database and write it."""
+    from elect.product.output import check_output, write_whole
+
+    check_output(output, "--output")
+    if metric not in METRICS:
+        raise InvalidInput(f"--metric must be one of {', '.join(METRICS)}, got {metric!r}.")
+    if not folder.exists():
+        raise InvalidInput(f"{str(folder)!r} does not exist: give a folder of labelled tables, or a JSON manifest.")
+    started = time.perf_counter()
+    from elect.meta.store import dumps
+    from elect.training import train as train_database
+
+    database = train_database(
+        folder,
+        label=label,
+        metric=metric,
+        seed=seed,
+        n_jobs=n_jobs,
+        work_dir=work,
+        cluster=cluster,
+        progress=not quiet,
+    )
+    content = dumps(database)
+    write_whole(output, content)
+    seconds = time.perf_counter() - started
+    if json:
+        screen.print_json(
+            {
+                "output": str(output),
+                "bytes": len(content),
+                "n_tasks": len(database.tasks),
+                "n_models": len(database.pool),
+                "metric": database.settings.metric,
+                "anchors": list(database.anchors),
+                "initial_models": list(database.initial_models),
+                "seconds": seconds,
+            }
+        )
+        return
+    screen.pairs(
+        screen.stdout(),
+        [
+            ("written", f"{output} ({len(content) / 1e6:.1f} MB)"),
+            ("trained on", f"{len(database.tasks)} tasks x {len(database.pool)} models in {seconds:.0f} s"),
+            ("try it", f"elect detect TABLE --database {output}"),
+        ],
+    )
+
+
+def bench(
+    testbed: str,
+    *,
+    source: str | None,
+    protocol: str,
+    methods: list[str] | None,
+    output: Path | None,
+    work: Path | None,
+    seed: int,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Run the benchmark of the paper."""
+    for name, value, allowed in (
+        ("The testbed", testbed, ("wild", "controlled")),
+        ("--source", source, (None, "published", "computed")),
+        ("--protocol", protocol, ("loo", "strict")),
+    ):
+        if value not in allowed:
+            known = ", ".join(str(item) for item in allowed if item is not None)
+            raise InvalidInput(f"{name} must be one of {known}, got {value!r}.")
+    from elect.benchmark import run_bench
+
+    wanted = None
+    if methods:
+        wanted = [name.strip() for item in methods for name in item.split(",") if name.strip()]
+    result = run_bench(
+        testbed,
+        source=source,
+        protocol=protocol,
+        methods=wanted,
+        seed=seed,
+        work_dir=work,
+        output_dir=output,
+        progress=not quiet,
+    ).to_json()
+    if json:
+        screen.print_json(result)
+        return
+    console = screen.stdout()
+    heads = ("mean rank", "median rank", "mean ap", "p value", "seconds")
+    screen.grid(
+        console,
+        [("method", False), *((head, True) for head in heads)],
+        [
+            [str(row["name"]), *(_number(row[head.replace(" ", "_")]) for head in heads)]
+            for row in sorted(result["methods"], key=lambda row: float(row["mean_rank"]))
+        ],
+    )
+    console.print(
+        f"{result['protocol']} protocol on {testbed}; ranks among {result.get('n_models')} models, 1 is the best"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or value != value else f"{value:.4g}"

@@ -1,0 +1,205 @@
+"""What a report says, as plain frozen values. Everything is computed here; the page only arranges it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elect.core import Selection
+from elect.core.arrays import FloatArray, IntArray
+
+MOST_POINTS = 1200
+BINS = 40
+
+
+@dataclass(frozen=True)
+class ReasonView:
+    column: str
+    value: str
+    usual: str
+    share: float
+
+
+@dataclass(frozen=True)
+class RowView:
+    """A top row. ``agreeing`` is the share of the evaluated models that have it among their top rows."""
+
+    id: str
+    score: float
+    is_outlier: bool
+    agreeing: float | None
+    reasons: tuple[ReasonView, ...]
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """What was done with an input column."""
+
+    column: str
+    role: str
+    kind: str
+    done: str
+    why: str
+    missing: float
+
+
+@dataclass(frozen=True)
+class AgreementView:
+    model_id: str
+    correlation: float
+    shared_top: float
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """A step of the search: what was evaluated, what it was expected to gain, and what is known after it."""
+
+    index: int
+    phase: str
+    evaluated: str | None
+    similarity: float | None
+    expected_improvement: float | None
+    pick: str
+    is_new_pick: bool
+    failure: str | None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many rows score in each bin; one more edge than bins."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MapPoint:
+    """A row in two dimensions, both from 0 to 1. ``level`` is its rank among all rows, 0 to 1."""
+
+    x: float
+    y: float
+    level: float
+    is_outlier: bool
+
+
+@dataclass(frozen=True)
+class ScoreMap:
+    """The table's two directions of largest variance, and the share of the variance they show."""
+
+    points: tuple[MapPoint, ...]
+    shown_variance: float
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class ReportSummary:
+    """Everything a report says. ``facts`` are lines about the run; ``saved_as`` names a saved detector, if any."""
+
+    title: str
+    n_rows: int
+    n_columns: int
+    n_used: int
+    selection: Selection
+    trace: tuple[TraceStep, ...]
+    threshold: float
+    threshold_rule: str
+    n_outliers: int
+    histogram: Histogram
+    map: ScoreMap
+    top: tuple[RowView, ...]
+    id_name: str
+    agreement_top: int
+    agreement: tuple[AgreementView, ...]
+    columns: tuple[ColumnView, ...]
+    labels: str | None = None
+    notes: tuple[str, ...] = ()
+    saved_as: str | None = None
+    version: str = ""
+
+
+def trace_of(selection: Selection) -> tuple[TraceStep, ...]:
+    """The steps of a search, with every change of the pick marked."""
+    picks = [None, *(step.pick.model_id for step in selection.steps)]
+    return tuple(
+        TraceStep(
+            index=step.index,
+            phase=step.phase,
+            evaluated=step.evaluated,
+            similarity=step.mean_similarity,
+            expected_improvement=step.acquisition_value,
+            pick=step.pick.model_id,
+            is_new_pick=step.pick.model_id != before,
+            failure=step.failure,
+        )
+        for step, before in zip(selection.steps, picks, strict=False)
+    )
+
+
+def histogram(scores: FloatArray, threshold: float) -> Histogram:
+    """Bins of equal width over the scores and the threshold, so that it can be drawn among them.
+
+    >>> histogram(np.array([0.0, 1.0, 4.0]), 2.0).counts[0]
+    1
+    """
+    low, high = float(min(scores.min(), threshold)), float(max(scores.max(), threshold))
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    # Bins are counted on a scale of 0 to 1: numpy refuses ranges it cannot divide.
+    counts, edges = np.histogram((scores - low) / (high - low), bins=BINS, range=(0.0, 1.0))
+    return Histogram(tuple((low + edges * (high - low)).tolist()), tuple(int(count) for count in counts))
+
+
+def map_points(X: FloatArray, scores: FloatArray, threshold: float, seed: int = 0) -> ScoreMap:
+    """The rows along the two principal directions: all up to 1200, above that the most outlying and a sample.
+
+    Values are cut at the 0.5th and 99.5th percentiles of each direction, so that one far row does not press all others
+    into a corner; it is then drawn at the border.
+
+    >>> found = map_points(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.1]]), np.array([0.0, 1.0, 2.0]), 1.5)
+    >>> len(found.points), found.points[2].is_outlier
+    (3, True)
+    """
+    centered = X - X.mean(axis=0)
+    along, shown = _principal(centered, seed)
+    span_low, span_high = np.percentile(along, [0.5, 99.5], axis=0)
+    margin = 0.15 * (span_high - span_low)
+    low, high = span_low - margin, span_high + margin
+    width = np.where(high > low, high - low, 1.0)
+    placed = np.clip((along - low) / width, 0.0, 1.0)
+    placed[:, high <= low] = 0.5
+    levels = scores.argsort(kind="stable").argsort(kind="stable") / max(1, len(scores) - 1)
+    points = tuple(
+        MapPoint(float(placed[i, 0]), float(placed[i, 1]), float(levels[i]), bool(scores[i] > threshold))
+        for i in _chosen(scores, seed)
+    )
+    return ScoreMap(points, shown, len(scores))
+
+
+def _principal(centered: FloatArray, seed: int) -> tuple[FloatArray, float]:
+    """Coordinates along the two directions of largest variance, and the share of the variance they hold."""
+    n, d = centered.shape
+    rows = centered if n <= 5000 else centered[np.random.default_rng(seed).choice(n, 5000, replace=False)]
+    # Of the two ways to the same directions, the one with the smaller matrix.
+    if d <= len(rows):
+        values, vectors = np.linalg.eigh(rows.T @ rows)
+        directions = vectors[:, ::-1][:, :2]
+    else:
+        values, vectors = np.linalg.eigh(rows @ rows.T)
+        directions = rows.T @ vectors[:, ::-1][:, :2]
+        directions /= np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
+    if directions.shape[1] < 2:
+        directions = np.hstack([directions, np.zeros((d, 1))])
+    # The sign of a direction is arbitrary: the largest component points up, so that equal tables give equal maps.
+    signs = np.sign(directions[np.abs(directions).argmax(axis=0), [0, 1]])
+    total = float(values.sum())
+    return centered @ (directions * np.where(signs == 0, 1.0, signs)), float(
+        values[-2:].sum()
+    ) / total if total else 0.0
+
+
+def _chosen(scores: FloatArray, seed: int) -> IntArray:
+    """The rows to draw, ordinary ones first so that outlying ones come on top."""
+    order = np.argsort(scores, kind="stable")
+    if len(order) <= MOST_POINTS:
+        return order
+    rest = np.random.default_rng(seed).choice(len(order) - MOST_POINTS // 4, 3 * MOST_POINTS // 4, replace=False)
+    return np.concatenate([order[np.sort(rest)], order[-MOST_POINTS // 4 :]])

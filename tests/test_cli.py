@@ -1,0 +1,283 @@
+"""The command line: its contract from outside, and what its files hold."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from elect.cli import main
+from elect.cli.live import sentence
+from elect.core import Candidate, Neighbor, SearchStep
+from elect.product import opened
+
+FEW = ["--max-models", "8", "--n-jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Mixed types, missing values, a label; row 7 is odd in size and speed."""
+    rng = np.random.default_rng(0)
+    n = 150
+    size, speed = rng.normal(10, 1, n), rng.normal(5, 1, n)
+    size[7], speed[7] = 60.0, 30.0
+    frame = pl.DataFrame(
+        {
+            "name": [f"N{i}" for i in range(n)],
+            "size": size.round(3),
+            "speed": [None if i % 20 == 0 else round(v, 3) for i, v in enumerate(speed)],
+            "colour": rng.choice(["red", "blue", "green"], n),
+            "bad": ["yes" if i == 7 else "no" for i in range(n)],
+        }
+    )
+    path = tmp_path_factory.mktemp("tables") / "things.csv"
+    frame.write_csv(path)
+    return path
+
+
+def run(*args: Any, capsys: pytest.CaptureFixture[str]) -> Any:
+    """A command with --json in this process: its object, once exit status and streams are as promised."""
+    capsys.readouterr()
+    status = main([*map(str, args), "--json"])
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    return json.loads(out)
+
+
+def command(*args: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The real command, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "elect.cli", *map(str, args)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def test_select_keeps_its_contract(table: Path) -> None:
+    done = command("select", table, *FEW, "--label", "bad", "--id", "name", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {"model", "strategy", "neighbors", "models_evaluated", "seconds", "stopped_because", "expected_rank"} <= set(
+        found
+    )
+    assert set(found["model"]) == {"id", "detector", "params"}
+    assert found["strategy"] == "elect"
+    assert all(set(neighbor) == {"task", "similarity"} for neighbor in found["neighbors"])
+    assert 1 <= found["models_evaluated"] <= 8
+    assert found["evaluation"]["outliers"] == 1
+    assert "models" in done.stderr  # progress goes there
+
+
+def test_detect_writes_scores_labels_and_reasons(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, report, saved = tmp_path / "scores.csv", tmp_path / "report.html", tmp_path / "model.elect-detector"
+    found = run(
+        *("detect", table, *FEW, "-o", out, "--report", report, "--save", saved, "--top", 3),
+        *("--id", "name", "--label", "bad", "--drop", "colour", "-q"),
+        capsys=capsys,
+    )
+    assert found["top"][0]["row"] == "N7"
+    values = {reason["column"]: reason["value"] for reason in found["top"][0]["reasons"]}
+    assert values == {"size": "60.0", "speed": "30.0"}
+    assert len(found["top"]) == 3
+    assert found["evaluation"]["ap"] == 1.0
+    assert {c["column"]: c["role"] for c in found["columns"]}["bad"] == "label"
+    scores = pl.read_csv(out)
+    assert scores.columns == ["name", "score", "outlier", "reasons"]
+    assert len(scores) == 150
+    assert scores["name"][int(scores["score"].arg_max() or 0)] == "N7"
+    assert "size = 60.0" in scores["reasons"][7]
+    assert int(scores["outlier"].sum()) == found["n_outliers"]
+    assert "N7" in report.read_text()
+    again = run("score", saved, table, "--top", 2, "-q", capsys=capsys)
+    assert again["top"][0]["row"] == "N7"
+    assert again["model"] == found["model"]
+    assert again["threshold"] == found["threshold"]
+    assert again["evaluation"]["ap"] == 1.0
+    assert main(["score", str(saved), str(table), "--label", "nothing", "-q"]) == 2
+    assert "Unknown column 'nothing'" in capsys.readouterr().err
+    fewer = tmp_path / "fewer.csv"
+    pl.read_csv(table).drop("name").with_columns(bad=pl.lit("no")).write_csv(fewer)
+    assert run("score", saved, fewer, "-o", out, "-q", capsys=capsys)["evaluation"] is None
+    assert pl.read_csv(out).columns[0] == "row"
+    fewer.unlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.elect-detector", "report.html", "scores.csv"]
+
+
+def test_the_format_follows_the_name(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, read in (("a.parquet", pl.read_parquet), ("a.tsv", lambda path: pl.read_csv(path, separator="\t"))):
+        run("detect", table, *FEW, "-o", tmp_path / name, "-q", capsys=capsys)
+        assert read(tmp_path / name).columns == ["row", "score", "outlier", "reasons"]
+
+
+def test_equal_seeds_give_equal_results(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (run("detect", table, *FEW, "--seed", 3, "-q", capsys=capsys) for _ in range(2))
+    assert {**one, "seconds": 0} == {**two, "seconds": 0}
+
+
+def test_contamination_sets_the_share(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("detect", table, *FEW, "--contamination", "10%", "-q", capsys=capsys)
+    assert found["contamination"] == 0.1
+    assert found["n_outliers"] == 15
+
+
+def test_people_get_words(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["detect", str(table), *FEW, "--id", "name", "--label", "bad"]) == 0
+    out, err = capsys.readouterr()
+    for word in ("pick", "why", "threshold", "N7", "size = 60.0", "AP 1.000"):
+        assert word in out
+    assert "tried" in err
+    assert main(["select", str(table), *FEW, "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert "similar tasks" in out or "whole history" in out
+    assert err == ""
+
+
+def test_a_budget_of_time_ends_the_search(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("select", table, "--budget", "0ms", "-q", capsys=capsys)
+    assert "budget of 0 s" in found["stopped_because"]
+    assert found["models_evaluated"] == 0
+
+
+def test_columns_can_be_named_with_commas(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("select", table, *FEW, "--columns", "size,speed", "-q", capsys=capsys)
+    assert [c["column"] for c in found["columns"] if c["role"] == "feature"] == ["size", "speed"]
+
+
+def test_a_long_file_is_scored_in_batches(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same file, once whole and once in batches of 40 rows of which 40 are fitted."""
+    monkeypatch.setattr(opened, "ROWS_AT_ONCE", 40)
+    out = tmp_path / "scores.csv"
+    args = ("--id", "name", "--label", "bad", "--drop", "colour", "-q")
+    found = run("detect", table, *FEW, "-o", out, *args, "--save", tmp_path / "m", capsys=capsys)
+    assert found["n_rows"] == 150
+    assert found["top"][0]["row"] == "N7"
+    assert found["evaluation"]["ap"] == 1.0
+    assert any("sample of 40 of the 150 rows" in note for note in found["notes"])
+    scores = pl.read_csv(out)
+    assert scores["name"].to_list() == [f"N{i}" for i in range(150)]
+    assert scores["reasons"].is_not_null().sum() >= 1
+    monkeypatch.undo()
+    whole = run("score", tmp_path / "m", table, "--top", 1, "-q", capsys=capsys)
+    assert whole["top"][0]["row"] == "N7"
+
+
+def test_models_and_info(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("models", capsys=capsys)
+    assert found["count"] == 297
+    assert len(run("models", "--family", "LOF", capsys=capsys)["models"]) == 36
+    shipped = run("info", capsys=capsys)
+    assert shipped["n_models"] == 297
+    assert shipped["n_tasks"] == len(shipped["tasks"])
+    for args in (["models"], ["models", "--family", "COF"], ["info"], ["--version"]):
+        assert main(args) == 0
+        assert capsys.readouterr().out
+
+
+def test_train_writes_a_database_that_detect_uses(
+    tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = tmp_path / "history"
+    history.mkdir()
+    rng = np.random.default_rng(1)
+    for name in "abc":
+        X = np.vstack([rng.normal(size=(50, 2)), rng.normal(size=(5, 2)) * 6])
+        lines = [f"{a:.4f},{b:.4f},{int(i >= 50)}" for i, (a, b) in enumerate(X)]
+        (history / f"{name}.csv").write_text("u,v,label\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "ours.elect"
+    found = run("train", history, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q", capsys=capsys)
+    assert (found["n_tasks"], found["n_models"]) == (3, 297)
+    assert run("info", out, capsys=capsys)["n_tasks"] == 3
+    chosen = run("select", table, *FEW, "--database", out, "-q", capsys=capsys)
+    assert {neighbor["task"] for neighbor in chosen["neighbors"]} <= {"a", "b", "c"}
+
+
+def test_interrupting_the_search_returns_the_current_pick(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "large.csv"
+    pl.DataFrame({f"x{c}": rng.normal(size=4000).round(5) for c in range(12)}).write_csv(path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "elect.cli", "select", str(path), "--max-models", "200", "--n-jobs", "1", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if "0 models" in line:
+            break
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, "".join(lines) + err
+    assert "Traceback" not in err
+    assert "interrupted" in json.loads(out)["stopped_because"]
+
+
+def test_output_that_nobody_reads_is_no_error() -> None:
+    shell = f"{sys.executable} -m elect.cli models --json | head -c 10"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=120)
+    assert done.stderr == ""
+
+
+def test_help_loads_no_heavy_library() -> None:
+    """What help costs is a matter of what it imports; the time itself is measured in benchmarks."""
+    code = (
+        "import sys; from elect.cli import main; main(['--help']); "
+        "heavy = {'numpy', 'polars', 'pyarrow', 'numba', 'sklearn', 'pyod', 'scipy', 'lightgbm'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    for name in ("select", "detect", "score", "train", "bench", "models", "info"):
+        assert name in done.stdout
+
+
+def test_the_live_line_says_where_a_search_stands() -> None:
+    step = SearchStep(1, "initial", "a", None, (Neighbor("wine", 0.9),), Candidate("LOF()", 0.5, 0.1), (), 2.0)
+    assert sentence(step, 1, 50) == "1 model of at most 50 tried in 2.0 s; pick LOF(); similar to wine"
+
+
+def test_a_spreadsheet_is_not_given_formulas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    rows = "\n".join(f"=cmd|{i},{i % 7 + i * 0.01}" for i in range(30))
+    path.write_text(f"who,x\n{rows}\n")
+    run("detect", path, *FEW, "--id", "who", "-o", tmp_path / "out.csv", "-q", capsys=capsys)
+    assert pl.read_csv(tmp_path / "out.csv")["who"][0] == "'=cmd|0"
+
+
+def test_bench_prints_what_the_benchmark_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command is wiring; the numbers behind it are tested with the benchmark."""
+    import elect.benchmark
+
+    asked: dict[str, Any] = {}
+    row = {"mean_rank": 40.0, "median_rank": 30.0, "mean_ap": 0.4, "p_value": None, "seconds": float("nan")}
+    told = {"protocol": "strict", "n_models": 297, "methods": [{"name": "elect", **row}, {"name": "lof", **row}]}
+
+    class Result:
+        def to_json(self) -> dict[str, Any]:
+            return told
+
+    def run_bench(testbed: str, **options: Any) -> Result:
+        asked.update(options, testbed=testbed)
+        return Result()
+
+    monkeypatch.setattr(elect.benchmark, "run_bench", run_bench)
+    args = ("bench", "wild", "--source", "published", "--protocol", "strict", "--methods", "lof,iforest", "-q")
+    found = run(*args, capsys=capsys)
+    assert found["protocol"] == "strict"
+    assert found["methods"][0]["seconds"] is None
+    assert (asked["testbed"], asked["source"], asked["methods"]) == ("wild", "published", ["lof", "iforest"])
+    assert main(list(args)) == 0
+    assert "lof" in capsys.readouterr().out
