@@ -13,6 +13,7 @@ import numpy as np
 
 from elect.core import LabeledTask, ScoreMatrix
 from elect.core.arrays import FloatArray
+from elect.errors import InvalidInput
 from elect.feedback import Feedback
 from elect.meta.database import MetaDatabase
 from elect.search import ReplayedScores
@@ -137,3 +138,38 @@ def summarise(outcomes: Sequence[dict[tuple[float, int], list[_Outcome]]]) -> li
             )
         )
     return results
+
+
+def run_answers(
+    testbed: str,
+    *,
+    counts: Sequence[int],
+    protocol: str = "strict",
+    seed: int = 0,
+    work_dir: str | None = None,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """``elect bench TESTBED --answers``: the picks by number of simulated answers, right and one in ten wrong."""
+    from elect.pool import default_pool
+    from elect.testbeds import load_controlled, load_wild
+    from elect.training.meter import meter
+    from elect.training.records import Recipe, work_folder
+    from elect.training.train import make_records
+
+    if not counts or min(counts) < 0:
+        raise InvalidInput("The numbers of answers must be whole numbers of at least 0, such as 0,5,10,20,50.")
+    tasks = load_wild() if testbed == "wild" else load_controlled()
+    with work_folder(work_dir) as pieces, meter(progress) as bar:
+        records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs=2)
+        bar.stage("simulating answers", len(tasks))
+        outcomes = []
+        for _, found in simulate_answers(tasks, records, pieces, counts=counts, strict=protocol == "strict", seed=seed):
+            outcomes.append(found)
+            bar.advance()
+    return {
+        "testbed": testbed,
+        "source": "computed",
+        "protocol": protocol,
+        "n_models": len(records.recipe.pool),
+        "answers": [result.to_json() for result in summarise(outcomes)],
+    }

@@ -99,6 +99,16 @@ def detect(
         str,
         typer.Option(metavar="SHARE", help="The share of rows to label as outliers, or auto: 3.5 robust deviations."),
     ] = "auto",
+    ask: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Ask about up to N rows on the terminal; the answers sharpen the pick."),
+    ] = 0,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv", help="Where answers are kept and read from again: columns position, row, answer."
+        ),
+    ] = None,
     top: Top = 10,
     label: Label = None,
     id: Id = None,
@@ -119,7 +129,17 @@ def detect(
     request = detecting.Request(
         file, label, id, drop, columns, budget, max_models, seed, database, n_jobs, trust, quiet
     )
-    detecting.detect(request, output=output, report=report, save=save, contamination=contamination, top=top, json=json)
+    detecting.detect(
+        request,
+        output=output,
+        report=report,
+        save=save,
+        contamination=contamination,
+        ask=ask,
+        answers=answers,
+        top=top,
+        json=json,
+    )
 
 
 @app.command()
@@ -200,6 +220,13 @@ def bench(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="A folder for tables, figures and results.md.")
     ] = None,
     work: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder that keeps finished pieces.")] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Instead: the pick after so many simulated answers of a person, such as 0,5,10,20,50.",
+        ),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -214,6 +241,7 @@ def bench(
         methods=methods,
         output=output,
         work=work,
+        answers=answers,
         seed=seed,
         json=json,
         quiet=quiet,

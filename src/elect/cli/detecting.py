@@ -58,6 +58,8 @@ def detect(
     report: Path | None,
     save: Path | None,
     contamination: str,
+    ask: int = 0,
+    answers: Path | None = None,
     top: int,
     json: bool,
 ) -> None:
@@ -69,6 +71,7 @@ def detect(
         (output, "--output", files.FORMATS),
         (report, "--report", (".html", ".htm")),
         (save, "--save", ()),
+        (answers, "--answers", (".csv",)),
     ):
         if path is not None:
             files.check_output(path, option, suffixes)
@@ -78,6 +81,10 @@ def detect(
     selection = election.selection(stopped or "the caller stopped")
     if stopped and not request.quiet:
         print(f"elect: {stopped}; going on with the pick so far, {selection.model_id}.", file=sys.stderr)
+    if ask or answers is not None:
+        from elect.cli.asking import ask as ask_about
+
+        selection = ask_about(election, selection, ask, answers)
     detection = election.detect(selection, top)
     # Everything is made before anything is written: what fails then leaves no file behind.
     contents: list[tuple[Path, bytes]] = []

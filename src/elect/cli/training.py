@@ -79,6 +79,7 @@ def bench(
     methods: list[str] | None,
     output: Path | None,
     work: Path | None,
+    answers: str | None,
     seed: int,
     json: bool,
     quiet: bool,
@@ -92,6 +93,9 @@ def bench(
         if value not in allowed:
             known = ", ".join(str(item) for item in allowed if item is not None)
             raise InvalidInput(f"{name} must be one of {known}, got {value!r}.")
+    if answers is not None:
+        _bench_answers(testbed, answers, protocol, work, seed, json, quiet)
+        return
     from elect.benchmark import run_bench
 
     wanted = None
@@ -123,6 +127,26 @@ def bench(
     console.print(
         f"{result['protocol']} protocol on {testbed}; ranks among {result.get('n_models')} models, 1 is the best"
     )
+
+
+def _bench_answers(
+    testbed: str, answers: str, protocol: str, work: Path | None, seed: int, json: bool, quiet: bool
+) -> None:
+    """The pick by number of simulated answers."""
+    from elect.benchmark.answers import run_answers
+
+    try:
+        counts = [int(item) for item in answers.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--answers must be whole numbers such as 0,5,10,20,50, got {answers!r}.") from None
+    folder = None if work is None else str(work)
+    result = run_answers(testbed, counts=counts, protocol=protocol, seed=seed, work_dir=folder, progress=not quiet)
+    if json:
+        screen.print_json(result)
+        return
+    heads = ("n", "wrong", "mean_rank", "median_rank", "mean_rank_unasked", "median_rank_unasked", "mean_ap")
+    rows = [[_number(row[head]) for head in heads] for row in result["answers"]]
+    screen.grid(screen.stdout(), [(head.replace("_", " "), True) for head in heads], rows)
 
 
 def _number(value: float | None) -> str:
