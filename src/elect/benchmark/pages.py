@@ -85,7 +85,7 @@ def write_results(
             tuple(ablations),
             tuple(examined),
             tuple(replace(trace_of(bed, paper.CASE_TASK, seed=seed), source=bed.source) for bed in wild),
-            "python -m elect.benchmark DIR",
+            "python -m elect.benchmark DIR WORK",
         )
         write_page(Path(folder), report)
     return report
@@ -238,6 +238,7 @@ def _examined_section(report: Report) -> Iterator[str]:
         "One thing changed at a time, everything else as in the tables above; three seeds each, but for costly ones. "
         "A mean rank over about 40 tasks has a standard error of about 13: most of these differences are noise."
     )
+    yield words.many_tries_sentence(report.examined)
     for result in report.examined:
         yield words.examined_sentence(result)
         yield tables.examined_table(result).markdown()

@@ -104,11 +104,19 @@ def overview_table(results: Sequence[BenchResult]) -> Table:
     header = ("method", *(f"{r.testbed}, {r.source}, {r.protocol}" for r in results), "paper (wild; controlled)")
     rows = []
     for m in by_mean_rank(results[0]):
-        cells = [number(r[m.name].mean_rank.estimate) if m.name in r else "-" for r in results]
+        cells = [_overview_cell(r, m.name) for r in results]
         told = [number(paper.MEAN_RANK[bed].get(m.name), 0) for bed in ("wild", "controlled")]
         name = f"**{m.name}**" if m.name == ELECT else m.name
         rows.append((name, *cells, "-" if told == ["-", "-"] else "; ".join(told)))
     return Table(header, tuple(rows))
+
+
+def _overview_cell(result: BenchResult, name: str) -> str:
+    if name not in result:
+        return "-"
+    m = result[name]
+    text = number(m.mean_rank.estimate)
+    return text if m.tasks == result.tasks else f"{text} ({len(m.tasks)} tasks)"
 
 
 def pairwise_table(result: BenchResult) -> Table:

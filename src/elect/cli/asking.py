@@ -82,7 +82,7 @@ def _unusual(election: "Election", row: int) -> list[str]:
 
 def _text(value: Any) -> str:
     """A cell on one line, without anything a terminal would act on."""
-    shown = "missing" if value is None else str(value)
+    shown = "missing" if value is None or value == "" else str(value)
     clean = "".join(c if c.isprintable() else "?" for c in shown)
     return clean if len(clean) <= 40 else clean[:39] + "…"
 

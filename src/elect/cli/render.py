@@ -74,7 +74,9 @@ def _table(opened: "OpenedTable", treatment: "ColumnTreatment") -> tuple[str, st
 
 
 def _pick(found: "Selection") -> list[tuple[str, str]]:
-    if found.neighbors:
+    if found.strategy == "answers":
+        why = f"{found.stopped_because}: with them it is expected to find most ({found.metric} {found.pick.mean:.2f})"
+    elif found.neighbors:
         why = (
             f"on the {len(found.neighbors)} most similar tasks of the history it did best: "
             f"{found.metric} {found.pick.mean:.2f} on average"

@@ -33,7 +33,7 @@ class Explanation:
                 f"{rank.low:.0f} and {rank.high:.0f}"
             )
         if self.neighbors:
-            lines += ["", "similar tasks of the history, and how the models did there (" + self.metric + "):"]
+            lines += ["", f"similar tasks of the history, and how the models did there ({self.metric}):"]
             width = max(len(neighbor.task) for neighbor in self.neighbors)
             shown = (self.pick, *self.runners_up)
             lines.append(f"  {'':{width}} similarity  " + "  ".join(f"[{i}]".rjust(5) for i in range(len(shown))))

@@ -76,6 +76,10 @@ def _pick(found: ReportSummary) -> Html:
 
 def _why(found: ReportSummary) -> str:
     chosen = found.selection
+    if chosen.strategy == "answers":
+        return (
+            f"{chosen.stopped_because}: with them it is expected to find most ({chosen.metric} {chosen.pick.mean:.2f})."
+        )
     if not chosen.neighbors:
         return (
             f"No similar task was looked for: this model did best on the whole history ({chosen.metric} "
