@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint database results clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +22,13 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/python -m pytest
+
+# Both need the paper's datasets: ELECT_DATA_HOME names the folder that holds wild.json.
+database: $(READY)
+	$(BIN)/elect train "$(ELECT_DATA_HOME)/wild.json" -o src/elect/meta/data/shipped.elect --work build/work
+
+results: $(READY)
+	$(BIN)/python -m elect.benchmark docs build/work
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

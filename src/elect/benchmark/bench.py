@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from elect.baselines import PopularModel
 from elect.benchmark.beds import Bed
+from elect.benchmark.elect_method import ElectSelector
 from elect.benchmark.methods import Method, methods_named
 from elect.benchmark.result import BenchResult, summarize
 from elect.benchmark.runner import REPETITIONS, run
@@ -69,15 +71,27 @@ def bench_of(
     )
     wall = time.perf_counter() - started
     return summarize(
-        bed, methods, outcomes, protocol, seed=seed, repetitions=repetitions, notes=_NOTES, wall_seconds=wall
+        bed,
+        methods,
+        outcomes,
+        protocol,
+        seed=seed,
+        repetitions=repetitions,
+        notes=_notes(bed, repetitions),
+        wall_seconds=wall,
     )
 
 
-_NOTES = (
-    "Everything is learned inside the fold: predictor, anchors, initial models, clusters, factors, regressors.",
-    "iForest and LOF are the models nearest to PyOD's defaults: IForest(max_features=0.9, n_estimators=100) and "
-    "LOF(metric=minkowski, n_neighbors=20).",
-    f"Random methods are run {REPETITIONS} times; ranks and performances of a task are means over these.",
-    "p-values are of the two-sided paired Wilcoxon test on AP-ranks; intervals are bootstrap over groups of siblings.",
-    "ELECT here: t = 5, 7 initial models by coverage, expected improvement, 50 models, 2,000 sampled pairs a task.",
-)
+def _notes(bed: Bed, repetitions: int) -> tuple[str, ...]:
+    """What a reader of the result must know, made from the settings themselves."""
+    elect = ElectSelector()
+    popular = [PopularModel(family).model_of(bed.pool) for family in ("IForest", "LOF")]
+    return (
+        "Everything is learned inside the fold: predictor, anchors, initial models, clusters, factors, regressors.",
+        f"iForest and LOF are the models nearest to PyOD's defaults: {popular[0]} and {popular[1]}.",
+        f"Random methods are run {repetitions} times; ranks and performances of a task are means over these.",
+        "p-values are of the two-sided paired Wilcoxon test on AP-ranks; intervals are bootstrap over groups of "
+        "siblings.",
+        f"ELECT here: t = {elect.n_neighbor_tasks}, {elect.initial_size} initial models by coverage, expected "
+        f"improvement, {elect.max_models} models (anchors come on top), {elect.pairs_per_task:,} sampled pairs a task.",
+    )

@@ -235,8 +235,8 @@ def _examined_section(report: Report) -> Iterator[str]:
         return
     yield "## What was examined because ELECT's rank is not the paper's"
     yield (
-        "One thing changed at a time, everything else as in the tables above; three seeds each, but for costly ones. "
-        "A mean rank over about 40 tasks has a standard error of about 13: most of these differences are noise."
+        "One thing changed at a time, everything else as in the tables above; "
+        f"{report.examined[0].repetitions} seeds each, but for costly ones. {words.error_sentence(report.examined)}"
     )
     yield words.many_tries_sentence(report.examined)
     for result in report.examined:

@@ -1,6 +1,7 @@
 """Draws computed figures with matplotlib, as SVG and PNG. Nothing is computed here but positions."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,11 @@ def draw_pareto(info: ParetoInfo) -> Any:
     axes = figure.add_subplot()
     slowest = max(point.seconds for point in info.points)
     axes.set_xscale("log")
-    axes.set_xlim(4e-4, max(60.0, slowest) * 3)
+    axes.set_xlim(1.5e-4, max(60.0, slowest) * 3)
     ranks = [point.mean_rank for point in info.points]
     room = 0.06 * (max(ranks) - min(ranks)) + 2
     axes.set_ylim(min(ranks) - room, max(ranks) + room)
-    for start, end, color in ((4e-4, 1, "#f6dede"), (1, 60, "#dfeaf5"), (60, 1e5, "#e0f0e0")):
+    for start, end, color in ((1.5e-4, 1, "#f6dede"), (1, 60, "#dfeaf5"), (60, 1e5, "#e0f0e0")):
         axes.axvspan(start, min(end, axes.get_xlim()[1]), color=color, lw=0, zorder=0)
     frontier = info.frontier
     line = [(p.seconds, p.mean_rank) for p in frontier]
@@ -115,7 +116,7 @@ def draw_pareto(info: ParetoInfo) -> Any:
         axes.scatter(p.seconds, p.mean_rank, s=42, facecolor=face, edgecolor=_color(p.name), zorder=3)
     axes.scatter([], [], s=42, facecolor=INK, edgecolor=INK, label="meta-learning")
     axes.scatter([], [], s=42, facecolor="white", edgecolor=INK, label="no meta-learning")
-    _label_points(figure, axes, [(p.seconds, p.mean_rank, p.name) for p in info.points])
+    _label_points(figure, axes, [(p.seconds, p.mean_rank, p.name) for p in info.points], line)
     axes.set_xlabel("CPU seconds a task to select (log); < 1 s, < 1 min, longer")
     axes.set_ylabel("mean AP-rank, lower is better")
     axes.set_title(f"Time against rank: {info.title}", fontsize=10)
@@ -124,10 +125,16 @@ def draw_pareto(info: ParetoInfo) -> Any:
     return figure
 
 
-def _label_points(figure: Any, axes: Any, points: Sequence[tuple[float, float, str]]) -> None:
-    """Write each name where it overlaps the fewest points and names."""
+def _label_points(
+    figure: Any, axes: Any, points: Sequence[tuple[float, float, str]], steps: Sequence[tuple[float, float]]
+) -> None:
+    """Write each name where it overlaps least with points, other names and the line of steps."""
     figure.canvas.draw()
+    corners = [axes.transData.transform(step) for step in steps]
+    lines = [(a[0], a[1] - 2, b[0], a[1] + 2) for a, b in pairwise(corners)]
+    lines += [(b[0] - 2, min(a[1], b[1]), b[0] + 2, max(a[1], b[1])) for a, b in pairwise(corners)]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in (axes.transData.transform(p[:2]) for p in points)]
+    taken += lines
     scale = figure.dpi / 72
     places = [
         (dx, dy, ha) for dy in (0, 9, -9, 17, -17, 25, -25) for dx, ha in ((8, "left"), (-8, "right"), (0, "center"))
@@ -231,7 +238,8 @@ def draw_trace(info: TraceInfo) -> Any:
     bottom.set_ylim(bottom=0)
     for axes in (top, bottom):
         _plain(axes)
-    figure.suptitle(f"The search on {info.task}", fontsize=10)
+    where = f", {info.source} numbers" if info.source else ""
+    figure.suptitle(f"The search on {info.task}{where}", fontsize=10)
     return figure
 
 

@@ -134,8 +134,9 @@ def trace_sentence(info: TraceInfo) -> str:
     first, last, told = info.steps[0], info.steps[-1], paper.CASE_STUDY[-1]
     where = f" ({info.source} numbers)" if info.source else ""
     return (
-        f"On {info.task}{where} the search goes from a mean true similarity of {first.similarity:.3f} with {first.matched} of "
-        f"the 5 nearest tasks found to {last.similarity:.3f} with {last.matched}, and from rank {first.rank:g} to "
+        f"On {info.task}{where} the search goes from a mean true similarity of {first.similarity:.3f} with "
+        f"{first.matched} of the 5 nearest tasks found to {last.similarity:.3f} with {last.matched}, and from rank "
+        f"{first.rank:g} to "
         f"{last.rank:g} ({last.pick}); the paper ends at {told.similarity:.3f} with {told.matched}, rank {told.rank:g} "
         f"({told.pick}). The best model on it is {info.best_model}."
     )
@@ -148,15 +149,21 @@ def examined_sentence(result: BenchResult) -> str:
     best = others[0]
     significant = [m.name for m in others if m.p_value is not None and m.p_value < ALPHA]
     reaches = best.mean_rank.estimate <= told
-    if reaches:
-        verdict = f"It reaches the paper's {told:g}."
-    else:
-        verdict = f"None reaches the paper's {told:g}."
+    verdict = f"{'It' if reaches else 'None'} reaches the paper's {told:g}."
     return (
         f"{run_name(result)}: of {len(others)} changes the lowest mean rank is that of *{best.name}*, "
         f"{best.mean_rank.estimate:.1f} (ELECT as it is: {elect.mean_rank.estimate:.1f}; the seed alone moves that by "
         f"{elect.spread_of_repetitions:.1f}, one standard deviation). {verdict} Different from ELECT at 0.05: "
         f"{listed(significant)}."
+    )
+
+
+def error_sentence(results: Sequence[BenchResult]) -> str:
+    """How far a mean rank can be trusted at all."""
+    errors = [float(r[ELECT].ranks.std(ddof=1) / np.sqrt(len(r.tasks))) for r in results]
+    return (
+        f"The standard error of ELECT's mean rank, from the spread over tasks alone, is {min(errors):.0f} to "
+        f"{max(errors):.0f} here: a difference below that is not a result."
     )
 
 
