@@ -1,5 +1,7 @@
 """The anytime search: valid after any step, equal for equal seeds, honest about what failed."""
 
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError, replace
 from itertools import pairwise
 from typing import Any
@@ -233,3 +235,14 @@ def test_failing_anchors_are_left_out(small_database: MetaDatabase) -> None:
         assert one.neighbors
     none = Selection.from_steps(search(small_database, Failing(small_database.anchors)))
     assert none.stopped_because.startswith("no anchor could be scored")
+
+
+@pytest.mark.parametrize("first", ["", "import elect.search;", "import elect.detector;"])
+def test_the_function_is_what_the_package_exports(first: str) -> None:
+    code = (
+        f"{first}from elect import ElectDetector, MetaDatabase, search\n"
+        "try: search(None, None, acquisition='guess')\n"
+        "except ValueError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "acquisition must be one of" in said.stdout

@@ -41,7 +41,9 @@ def pieces_of(spec: ModelSpec, params: Mapping[str, Any]) -> tuple[tuple[str, An
         return (("graph", "euclidean"), ("geometry", "euclidean"), (spec.detector, params["n_neighbors"]))
     if spec.detector == "OCSVM" and params["kernel"] == "linear":
         return ()
-    own = {"HBOS": "n_bins", "IForest": "max_features", "OCSVM": "kernel"}.get(spec.detector)
+    if spec.detector == "OCSVM":
+        return (("OCSVM", (params["kernel"], params["nu"])),)
+    own = {"HBOS": "n_bins", "IForest": "max_features"}.get(spec.detector)
     return ((spec.detector, None if own is None else params[own]),)
 
 

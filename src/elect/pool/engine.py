@@ -110,13 +110,13 @@ class PoolScorer:
         family = family_of(spec)
         if family is None:
             return [spec]
-        key = family.group(_params(family, spec))
+        key = family.group(_params(family, spec), self.n_points)
         return [
             other
             for other in self.pool
             if other.detector == spec.detector
             and family_of(other) is family
-            and family.group(_params(family, other)) == key
+            and family.group(_params(family, other), self.n_points) == key
         ]
 
     def _score(self, group: list[ModelSpec]) -> list[FloatArray]:

@@ -13,6 +13,8 @@ from elect.pool import ocsvm
 from elect.pool.parallel import run_chunks
 from elect.pool.work import SharedWork
 
+_USUAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
 
 class OCSVM:
     name = "OCSVM"
@@ -26,8 +28,10 @@ class OCSVM:
             and 0 < params["nu"] <= 1
         )
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (params["kernel"],)
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
+        # Each nu is solved when it is asked for, over a kernel matrix that stays; but rows beyond the fitted ones are
+        # scored for every nu at once, since that computes kernels anew.
+        return (params["kernel"],) if n_rows > ocsvm.MAX_ROWS else (params["kernel"], params["nu"])
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
         kernel = params[0]["kernel"]
@@ -77,13 +81,18 @@ def _solve(work: SharedWork, Z: FloatArray, kernel: str, nus: tuple[float, ...])
     shape = ocsvm.padded_shape(Z.shape[0])
     if work.kernel_room is None or work.kernel_room.shape != shape:
         work.kernel_room = np.empty(shape, dtype=np.float32)
-    matrix = ocsvm.KernelMatrix.of(Z, kernel, room=work.kernel_room, n_jobs=work.n_jobs)
-    starts = ocsvm.start_gradients(matrix, nus)
+    if work.kernel is None or work.kernel[0] != kernel:
+        work.kernel = kernel, ocsvm.KernelMatrix.of(Z, kernel, room=work.kernel_room, n_jobs=work.n_jobs), {}
+    _, matrix, starts = work.kernel
+    if not set(nus) <= set(starts):
+        # One pass over the matrix serves every nu there is; the usual ones are taken along.
+        wanted = tuple(sorted({*nus, *_USUAL}))
+        starts.update(zip(wanted, ocsvm.start_gradients(matrix, wanted), strict=True))
     solutions: list[ocsvm.OneClass | None] = [None] * len(nus)
 
     def work_on(start: int, stop: int) -> None:
         for c in range(start, stop):
-            solutions[c] = ocsvm.OneClass.solve(matrix, nus[c], starts[c])
+            solutions[c] = ocsvm.OneClass.solve(matrix, nus[c], starts[nus[c]])
 
     run_chunks(work_on, len(nus), 1, work.n_jobs)
     return [solution for solution in solutions if solution is not None]

@@ -3,8 +3,8 @@
 The solver is libsvm's sequential minimal optimisation (second-order choice of the pair, the same start and tolerance),
 because its scores depend on the path it takes: the sigmoid kernel is not positive semi-definite, and on few rows the
 tolerance leaves room for different answers. Kernel values are float32 and gradients float64, as in libsvm. It stops
-after ten iterations a row (at least 20,000): the cubic kernel of extreme rows is so ill-conditioned that libsvm goes on
-for hundreds of thousands while the scores hardly move.
+after ten iterations a row (at least 20,000) and says so: the cubic kernel of extreme rows is so ill-conditioned that
+libsvm goes on for hundreds of thousands. On such tables the scores of a small nu differ from libsvm's final ones.
 
 With a linear kernel on standardised columns the zero vector is the optimum for every nu (equal weights sum to zero and
 are feasible), so its exact scores are all zero. libsvm returns the residue of its stopping rule instead, which depends

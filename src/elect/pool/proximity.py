@@ -47,7 +47,7 @@ class KNN(_Proximity):
     name = "kNN"
     defaults: Mapping[str, ParamValue] = {"method": "largest", "n_neighbors": 5, "metric": "minkowski"}
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (params["metric"], params["method"], params["n_neighbors"])
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
@@ -80,7 +80,7 @@ class LOF(_Proximity):
     name = "LOF"
     defaults: Mapping[str, ParamValue] = {"metric": "minkowski", "n_neighbors": 20}
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (_METRICS[params["metric"]], -(-params["n_neighbors"] // 100))
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
@@ -113,7 +113,7 @@ class ABOD(_Proximity):
     name = "ABOD"
     defaults: Mapping[str, ParamValue] = {"n_neighbors": 5}
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (params["n_neighbors"],)
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
@@ -141,7 +141,7 @@ class COF(_Proximity):
     name = "COF"
     defaults: Mapping[str, ParamValue] = {"n_neighbors": 20}
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (params["n_neighbors"],)
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:

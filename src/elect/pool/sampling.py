@@ -35,7 +35,7 @@ class HBOS:
             and 0 < params["alpha"] < 1
         )
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (params["n_bins"],)
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
@@ -62,7 +62,7 @@ class LODA:
             and _is_count(params["n_random_cuts"], 1, 100_000)
         )
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return ()
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
@@ -95,7 +95,7 @@ class IForest:
             and 0 < share <= 1
         )
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
         return (params["max_features"],)
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:

@@ -12,6 +12,7 @@ from elect.core.compiled import announce_compilation
 from elect.core.models import ModelSpec, ParamValue
 from elect.pool.geometry import LocalGeometry, _geometry, local_geometry
 from elect.pool.neighbors import MAX_NEIGHBORS, Metric, NeighborGraph, NeighborIndex, _nearest
+from elect.pool.ocsvm import KernelMatrix
 
 _GEOMETRY_STEP = 50
 
@@ -28,6 +29,8 @@ class SharedWork:
         self._geometries: dict[int, LocalGeometry] = {}
         self.remarks: dict[tuple[Any, ...], str] = {}  # what was found out about single models while scoring them
         self.kernel_room: NDArray[np.float32] | None = None
+        # The last kernel matrix, in ``kernel_room``, and the gradients that solvers start from.
+        self.kernel: tuple[str, KernelMatrix, dict[float, FloatArray]] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,8 +86,8 @@ class Family(Protocol):
         """Whether these parameter values are implemented; others are left to PyOD."""
         ...
 
-    def group(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Models with the same group are scored in one go."""
+    def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
+        """Models with the same group are scored in one go on a table of so many rows."""
         ...
 
     def scores(self, work: SharedWork, params: Sequence[Mapping[str, Any]]) -> FloatArray:
