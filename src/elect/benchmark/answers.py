@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from elect.benchmark.statistics import model_rank
 from elect.core import LabeledTask, ScoreMatrix
 from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
@@ -106,14 +107,8 @@ def _outcome(feedback: Feedback, scores: ScoreMatrix, task: LabeledTask, truth: 
     unasked = None
     if 0 < task.y[left].sum() < left.sum():
         rest = ScoreMatrix(scores.values[left], scores.model_ids)
-        unasked = _rank(performance(rest, task.y[left]), chosen)
-    return _Outcome(_rank(truth, chosen), unasked, float(truth[chosen]))
-
-
-def _rank(values: FloatArray, chosen: int) -> float:
-    """1 is the best; ties share their mean rank."""
-    better, equal = (values > values[chosen]).sum(), (values == values[chosen]).sum()
-    return float(better + (equal + 1) / 2)
+        unasked = model_rank(performance(rest, task.y[left]), chosen)
+    return _Outcome(model_rank(truth, chosen), unasked, float(truth[chosen]))
 
 
 def summarise(outcomes: Sequence[dict[tuple[float, int], list[_Outcome]]]) -> list[AnswerResult]:

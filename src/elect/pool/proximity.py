@@ -13,13 +13,9 @@ from elect.pool.geometry import abod_scores, cof_ceiling, cof_scores, local_geom
 from elect.pool.knn import knn_scores
 from elect.pool.lof import LocalDensities, _reachability
 from elect.pool.neighbors import Metric, NeighborIndex
-from elect.pool.work import SharedWork
+from elect.pool.work import SharedWork, is_count
 
 _METRICS: dict[str, Metric] = {"euclidean": "euclidean", "minkowski": "euclidean", "manhattan": "manhattan"}
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 class _Proximity:
@@ -31,7 +27,7 @@ class _Proximity:
     def supports(self, params: Mapping[str, Any]) -> bool:
         return (
             set(params) <= set(self.defaults)
-            and _is_count(params["n_neighbors"])
+            and is_count(params["n_neighbors"])
             and params.get("metric", "euclidean") in _METRICS
             and params.get("method", "largest") in ("largest", "mean", "median")
         )

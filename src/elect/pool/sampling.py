@@ -10,13 +10,9 @@ from elect.core.arrays import FloatArray
 from elect.core.compiled import announce_compilation
 from elect.core.models import ParamValue
 from elect.pool import hbos, iforest, loda
-from elect.pool.work import SharedWork
+from elect.pool.work import SharedWork, is_count
 
 _MAX_BINS = 10_000
-
-
-def _is_count(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def _unique(params: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
@@ -30,7 +26,7 @@ class HBOS:
     def supports(self, params: Mapping[str, Any]) -> bool:
         return (
             set(params) <= set(self.defaults)
-            and _is_count(params["n_bins"], 2, _MAX_BINS)
+            and is_count(params["n_bins"], 2, _MAX_BINS)
             and isinstance(params["alpha"], float)
             and 0 < params["alpha"] < 1
         )
@@ -58,8 +54,8 @@ class LODA:
     def supports(self, params: Mapping[str, Any]) -> bool:
         return (
             set(params) <= set(self.defaults)
-            and _is_count(params["n_bins"], 2, _MAX_BINS)
-            and _is_count(params["n_random_cuts"], 1, 100_000)
+            and is_count(params["n_bins"], 2, _MAX_BINS)
+            and is_count(params["n_random_cuts"], 1, 100_000)
         )
 
     def group(self, params: Mapping[str, Any], n_rows: int) -> tuple[Any, ...]:
@@ -90,7 +86,7 @@ class IForest:
         share = params["max_features"]
         return (
             set(params) <= set(self.defaults)
-            and _is_count(params["n_estimators"], 1, 100_000)
+            and is_count(params["n_estimators"], 1, 100_000)
             and isinstance(share, float)
             and 0 < share <= 1
         )

@@ -106,3 +106,8 @@ class Family(Protocol):
 def full_params(family: Family, spec: ModelSpec) -> dict[str, ParamValue]:
     """A spec's parameters, PyOD's defaults filled in."""
     return {**family.defaults, **dict(spec.params)}
+
+
+def is_count(value: Any, low: int = 1, high: int = 2**31) -> bool:
+    """Whether a parameter is a whole number in a range."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
