@@ -182,9 +182,20 @@ def test_large_tables_fit_ocsvm_on_a_sample_and_say_so(monkeypatch: pytest.Monke
 def test_an_ocsvm_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ModelPool.grid("OCSVM", kernel=["poly"], nu=[0.1, 0.2])
     assert not score_pool(NORMAL, pool).notes
-    monkeypatch.setattr(ocsvm, "_LEAST_ITERATIONS", 9)
-    monkeypatch.setattr(ocsvm, "_ITERATIONS_A_ROW", 0)
+    monkeypatch.setattr(ocsvm, "most_iterations", lambda n: 9)
     assert set(score_pool(NORMAL, pool).notes.values()) == {"stopped after 9 iterations"}
+
+
+def test_the_gradient_of_an_ocsvm_is_kept_in_double_precision() -> None:
+    """Extreme rows give kernel values so large that their differences, rounded to single precision, add up."""
+    rng = np.random.default_rng(2)
+    Z = rng.standard_t(2, size=(300, 4))
+    kernel = ocsvm.KernelMatrix.of(Z, "poly")
+    nu = 0.1
+    solution = ocsvm.OneClass.solve(kernel, nu, ocsvm.start_gradients(kernel, (nu,))[0])
+    exact = solution.offset - kernel.values[:, : len(Z)].astype(float) @ solution.weights
+    assert solution.converged
+    assert np.allclose(solution.fitted_scores, exact, rtol=0.0, atol=1e-6)
 
 
 BAD = {

@@ -165,8 +165,9 @@ def score(
 
 @app.command()
 def train(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder of labelled tables, or a JSON manifest that lists them.")
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders of labelled tables, or JSON manifests that list them."),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The database to write, by custom NAME.elect.")
@@ -189,7 +190,7 @@ def train(
     from elect.cli import training
 
     training.train(
-        folder,
+        folders,
         output,
         work=work,
         cluster=cluster,
@@ -200,6 +201,26 @@ def train(
         json=json,
         quiet=quiet,
     )
+
+
+@app.command()
+def corpus(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write the tables and their list into.")],
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Some of keel, injected, images, simulated (by default these) and texts (with the extra texts).",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build labelled tables of many kinds from public data, to train a database on (with the extra corpus)."""
+    from elect.cli import training
+
+    training.corpus(folder, kinds=kinds, seed=seed, json=json, quiet=quiet)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``elect train`` and ``elect bench``: long runs over labelled tables."""
+"""``elect train``, ``elect corpus`` and ``elect bench``: long runs over labelled tables."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ METRICS = ("ap", "roc", "prn")
 
 
 def train(
-    folder: Path,
+    folders: list[Path],
     output: Path,
     *,
     work: Path | None,
@@ -28,15 +28,16 @@ def train(
     check_output(output, "--output")
     if metric not in METRICS:
         raise InvalidInput(f"--metric must be one of {', '.join(METRICS)}, got {metric!r}.")
-    if not folder.exists():
-        raise InvalidInput(f"{str(folder)!r} does not exist: give a folder of labelled tables, or a JSON manifest.")
+    for folder in folders:
+        if not folder.exists():
+            raise InvalidInput(f"{str(folder)!r} does not exist: give a folder of labelled tables, or a JSON manifest.")
     started = time.perf_counter()
     from elect.meta.store import dumps
+    from elect.training import read_corpus
     from elect.training import train as train_database
 
     database = train_database(
-        folder,
-        label=label,
+        [task for folder in folders for task in read_corpus(folder, label)],
         metric=metric,
         seed=seed,
         n_jobs=n_jobs,
@@ -71,6 +72,46 @@ def train(
     )
 
 
+def corpus(folder: Path, *, kinds: list[str] | None, seed: int, json: bool, quiet: bool) -> None:
+    """Build the tables of a wider history and write them."""
+    from collections import Counter
+
+    from elect.core import LabeledTask
+    from elect.testbeds.history import BUILDERS, USUAL_KINDS, check_kinds, write_corpus
+    from elect.training.meter import meter
+
+    wanted = check_kinds(_names(kinds) or USUAL_KINDS)
+    started = time.perf_counter()
+    tasks: list[LabeledTask] = []
+    with meter(not quiet) as bar:
+        for kind in wanted:
+            bar.stage(f"building {kind}", 1)
+            tasks += BUILDERS[kind](seed)
+            bar.advance()
+        manifest = write_corpus(tasks, folder)
+    found = Counter(task.name.split("/")[0] for task in tasks)
+    groups = len({task.group for task in tasks})
+    seconds = time.perf_counter() - started
+    if json:
+        screen.print_json(
+            {"manifest": str(manifest), "n_tasks": len(tasks), "n_groups": groups, "kinds": wanted, "seconds": seconds}
+        )
+        return
+    screen.pairs(
+        screen.stdout(),
+        [
+            ("written", f"{len(tasks)} tasks of {groups} sources in {seconds:.0f} s: {manifest}"),
+            ("of these", ", ".join(f"{count} {name}" for name, count in found.items())),
+            ("train on it", f"elect train {manifest} -o ours.elect"),
+        ],
+    )
+
+
+def _names(items: list[str] | None) -> list[str]:
+    """Names given one by one or separated by commas."""
+    return [name.strip() for item in items or () for name in item.split(",") if name.strip()]
+
+
 def bench(
     testbed: str,
     *,
@@ -98,9 +139,7 @@ def bench(
         return
     from elect.benchmark import run_bench
 
-    wanted = None
-    if methods:
-        wanted = [name.strip() for item in methods for name in item.split(",") if name.strip()]
+    wanted = _names(methods) or None
     result = run_bench(
         testbed,
         source=source,

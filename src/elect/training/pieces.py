@@ -18,7 +18,7 @@ from elect.core.atomic import write_atomically
 from elect.errors import InvalidInput
 
 # Raised whenever the engine or the measures give other numbers than before.
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 
 
 def digest(*parts: Any) -> str:
