@@ -24,11 +24,18 @@ test: lint
 	$(BIN)/python -m pytest
 
 # Both need the paper's datasets: ELECT_DATA_HOME names the folder that holds wild.json.
+# The texts of the history are embedded by a language model, whose libraries are gigabytes: installed here only.
 database: $(READY)
-	$(BIN)/elect train "$(ELECT_DATA_HOME)/wild.json" -o src/elect/meta/data/shipped.elect --work build/work
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[texts]'
+	$(BIN)/elect corpus build/corpus
+	$(BIN)/elect corpus build/texts --kinds texts
+	$(BIN)/elect train "$(ELECT_DATA_HOME)/wild.json" "$(ELECT_DATA_HOME)/more.json" build/corpus/corpus.json \
+	  build/texts/corpus.json -o src/elect/meta/data/shipped.elect --work build/work
 
 results: $(READY)
-	$(BIN)/python -m elect.benchmark docs build/work
+	$(BIN)/elect bench union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json --work build/work --json \
+	  > benchmarks/results/union.json
+	$(BIN)/python -m elect.benchmark docs build/work benchmarks/results/union.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -15,7 +15,9 @@ import pytest
 from elect.cli import main
 from elect.cli.live import sentence
 from elect.core import Candidate, Neighbor, SearchStep
+from elect.meta.database import MetaDatabase
 from elect.product import opened
+from toys import corpus
 
 FEW = ["--max-models", "8", "--n-jobs", "1"]
 
@@ -70,6 +72,31 @@ def test_select_keeps_its_contract(table: Path) -> None:
     assert 1 <= found["models_evaluated"] <= 8
     assert found["evaluation"]["outliers"] == 1
     assert "models" in done.stderr  # progress goes there
+
+
+def test_a_strategy_can_be_named(
+    table: Path, tmp_path: Path, small_database: MetaDatabase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_database.save(tmp_path / "small.elect")
+    assert run("info", tmp_path / "small.elect", capsys=capsys)["learned_pick"] is False
+    own = ("--database", tmp_path / "small.elect", "--trust", "--n-jobs", 1)
+    for option, budget, strategy, evaluated in (
+        ("auto", None, "learned", 13),
+        ("auto", 5, "elect", 5),
+        ("learned", None, "learned", 13),
+        ("consensus", None, "consensus", 13),
+        ("consensus", 5, "consensus", 5),
+        ("elect", 3, "elect", 3),
+    ):
+        budgets = () if budget is None else ("--max-models", budget)
+        found = run("select", table, *own, "--strategy", option, *budgets, "-q", capsys=capsys)
+        assert (found["strategy"], found["models_evaluated"]) == (strategy, evaluated)
+        assert found["why"]
+        assert main(["detect", str(table), *map(str, own), "--strategy", option, *map(str, budgets)]) == 0
+        out, err = capsys.readouterr()
+        # Lines are wrapped to the width of the terminal.
+        assert found["why"] in " ".join(out.split())
+        assert f"{evaluated} models of at most {evaluated} tried" in err
 
 
 def test_detect_writes_scores_labels_and_reasons(
@@ -176,6 +203,7 @@ def test_models_and_info(capsys: pytest.CaptureFixture[str]) -> None:
     shipped = run("info", capsys=capsys)
     assert shipped["n_models"] == 297
     assert shipped["n_tasks"] == len(shipped["tasks"])
+    assert shipped["learned_pick"] is True
     for args in (["models"], ["models", "--family", "COF"], ["info"], ["--version"]):
         assert main(args) == 0
         assert capsys.readouterr().out
@@ -184,15 +212,15 @@ def test_models_and_info(capsys: pytest.CaptureFixture[str]) -> None:
 def test_train_writes_a_database_that_detect_uses(
     tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    history = tmp_path / "history"
-    history.mkdir()
+    history, more = tmp_path / "history", tmp_path / "more"
     rng = np.random.default_rng(1)
-    for name in "abc":
+    for folder, name in ((history, "a"), (history, "b"), (more, "c")):
+        folder.mkdir(exist_ok=True)
         X = np.vstack([rng.normal(size=(50, 2)), rng.normal(size=(5, 2)) * 6])
         lines = [f"{a:.4f},{b:.4f},{int(i >= 50)}" for i, (a, b) in enumerate(X)]
-        (history / f"{name}.csv").write_text("u,v,label\n" + "\n".join(lines) + "\n")
+        (folder / f"{name}.csv").write_text("u,v,label\n" + "\n".join(lines) + "\n")
     out = tmp_path / "ours.elect"
-    found = run("train", history, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q", capsys=capsys)
+    found = run("train", history, more, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q", capsys=capsys)
     assert (found["n_tasks"], found["n_models"]) == (3, 297)
     assert run("info", out, capsys=capsys)["n_tasks"] == 3
     chosen = run("select", table, *FEW, "--database", out, "-q", capsys=capsys)
@@ -238,7 +266,7 @@ def test_help_loads_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    for name in ("select", "detect", "score", "train", "bench", "models", "info"):
+    for name in ("select", "detect", "score", "train", "corpus", "bench", "models", "info"):
         assert name in done.stdout
 
 
@@ -281,3 +309,51 @@ def test_bench_prints_what_the_benchmark_says(
     assert (asked["testbed"], asked["source"], asked["methods"]) == ("wild", "published", ["lof", "iforest"])
     assert main(list(args)) == 0
     assert "lof" in capsys.readouterr().out
+
+
+def test_bench_union_prints_every_method_with_the_best_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import elect.benchmark.union
+
+    def row(name: str, rank: float) -> dict[str, Any]:
+        part = {"mean_rank": rank, "median_rank": rank, "mean_rank_groups": rank, "mean_ap": 0.4, "p_value": 0.01}
+        return {"name": name, **dict.fromkeys(("wild", "keel", "union", "test", "all"), part)}
+
+    cover = {"covered": 0.9, "mean_width": 100.0, "from_history": 0.5}
+    told = {
+        "protocol": "strict",
+        "methods": [row("fixed by rank", 90.0), row("learned", 60.0)],
+        "coverage": dict.fromkeys(("wild", "keel", "union", "test", "all"), cover),
+    }
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        elect.benchmark.union, "run_union", lambda *args, **options: asked.append((args, options)) or told
+    )
+    args = ("bench", "union", "--corpus", tmp_path / "a.json", "--corpus", tmp_path / "b.json", "--seed", 2, "-q")
+    assert run(*args, capsys=capsys) == told
+    (corpora,), options = asked[0]
+    assert corpora == [tmp_path / "a.json", tmp_path / "b.json"]
+    assert (options["seed"], options["progress"]) == (2, False)
+    assert main([str(arg) for arg in args]) == 0
+    out = capsys.readouterr().out
+    assert out.index("learned") < out.index("fixed by rank")
+    assert "90%" in out
+
+
+def test_corpus_writes_what_train_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which kinds there are is tested with them; here two stand for all."""
+    from elect.testbeds import history
+    from elect.training import read_corpus
+
+    monkeypatch.setattr(history, "USUAL_KINDS", ("odd", "even"))
+    monkeypatch.setattr(history, "BUILDERS", {"odd": lambda seed: corpus(6)[1::2], "even": lambda seed: corpus(6)[::2]})
+    found = run("corpus", tmp_path / "usual", "-q", capsys=capsys)
+    assert (found["n_tasks"], found["n_groups"], found["kinds"]) == (6, 6, ["odd", "even"])
+    read = read_corpus(Path(found["manifest"]))
+    assert [task.name for task in read] == [task.name for task in (*corpus(6)[1::2], *corpus(6)[::2])]
+    assert run("corpus", tmp_path / "one", "--kinds", "odd,odd", "-q", capsys=capsys)["n_tasks"] == 3
+    assert main(["corpus", str(tmp_path / "said"), "--kinds", "even"]) == 0
+    assert "3 tasks of 3 sources" in " ".join(capsys.readouterr().out.split())

@@ -7,6 +7,7 @@ from elect.core import ModelPool, PerformanceMatrix
 from elect.errors import InvalidInput, PoolMismatch, UnknownModel
 from elect.meta.database import MetaDatabase, SearchSettings, frozen_json, plain_json
 from test_store import GROUPS, POOL, TASKS, arguments
+from toys import toy_rank_predictor
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ from test_store import GROUPS, POOL, TASKS, arguments
         ({"provenance": {"x": "\ud800"}}, InvalidInput),
         ({"provenance": [1]}, InvalidInput),
         ({"calibration": {"x": 2**64}}, InvalidInput),
+        ({"rank_predictor": toy_rank_predictor(ModelPool.of(POOL.specs[1:]))}, InvalidInput),
     ],
 )
 def test_a_database_that_contradicts_itself_is_refused(changes, error):

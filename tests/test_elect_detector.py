@@ -14,8 +14,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import elect.detector
 from elect import MetaDatabase
-from elect.detector import EXPECTED_FAILED_CHECKS, ElectDetector, auto_threshold
+from elect.detector import EXPECTED_FAILED_CHECKS, ElectDetector, auto_threshold, chosen_strategy
 from elect.errors import ElectError, InvalidInput
+from elect.strategies import STRATEGIES
 from toys import make_task
 
 TASK = make_task(1, n=200)
@@ -172,6 +173,32 @@ def test_databases_by_path_object_and_default(tmp_path: Path, small_database: Me
     assert ElectDetector(max_models=0).fit(X).selection_.evaluated == ()
 
 
+def test_a_budget_of_models_is_for_the_search_unless_another_strategy_is_named(small_database: MetaDatabase) -> None:
+    assert chosen_strategy("auto", None) == "learned"
+    assert chosen_strategy("auto", 5) == "elect"
+    for strategy in STRATEGIES:
+        assert chosen_strategy(strategy, 5) == chosen_strategy(strategy, None) == strategy
+    plain = ElectDetector(database=small_database).fit(X)
+    assert plain.selection_.strategy == "learned"
+    assert plain.selection_.evaluated == small_database.pool.ids
+    assert ElectDetector(database=small_database, max_models=5).fit(X).selection_.strategy == "elect"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_elects_and_explains_itself(strategy: str, small_database: MetaDatabase) -> None:
+    detector = ElectDetector(database=small_database, strategy=strategy).fit(X)
+    selection = detector.selection_
+    assert selection.strategy == strategy
+    assert selection.model_id in small_database.pool
+    text, page = str(selection.explain()), selection._repr_html_()
+    for words in (selection.model_id, selection.why, selection.stopped_because, strategy):
+        assert words in text
+        assert words in page
+    assert all(neighbor.task in text for neighbor in selection.neighbors)
+    again = ElectDetector(database=small_database, strategy=strategy).fit(X)
+    assert np.array_equal(again.decision_scores_, detector.decision_scores_)
+
+
 def test_a_file_that_names_classes_is_not_trusted(tmp_path: Path) -> None:
     from pyod.models.ecod import ECOD
 
@@ -190,10 +217,13 @@ def test_a_file_that_names_classes_is_not_trusted(tmp_path: Path) -> None:
     [
         ({"contamination": 0.7}, "contamination must be 'auto' or a number"),
         ({"contamination": "most"}, "contamination must be"),
-        ({"strategy": "guess"}, "strategy must be one of elect"),
+        ({"strategy": "guess"}, "strategy must be auto or one of learned, consensus, elect"),
+        ({"strategy": None}, "strategy must be auto or one of"),
         ({"database": 3}, "database must be None, a path or a MetaDatabase"),
         ({"database": "nowhere.elect"}, "nowhere.elect"),
         ({"max_models": -1}, "max_models"),
+        ({"max_models": -1, "strategy": "learned"}, "max_models"),
+        ({"max_seconds": float("nan")}, "max_seconds"),
     ],
 )
 def test_bad_parameters_are_refused_in_fit(options: dict[str, Any], message: str) -> None:

@@ -10,9 +10,11 @@ from elect import Feedback, MetaDatabase, score_pool
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
 from elect.feedback import Answer
-from elect.feedback.posterior import RankedTable, expected_performance, prior
+from elect.feedback.posterior import RankedTable, prior
+from elect.meta.consensus import expected_performance
 from elect.meta.curves import OutlierCurves, task_counts
 from elect.search import ReplayedScores
+from elect.strategies import select
 from elect.training import performance, train
 from toys import SMALL_POOL, corpus, make_task
 
@@ -23,7 +25,11 @@ def database() -> MetaDatabase:
 
 
 def session(database: MetaDatabase, task: LabeledTask, **options: Any) -> Feedback:
-    return Feedback(database, ReplayedScores(score_pool(task.X, SMALL_POOL)), **options)
+    return Feedback(database, source_of(task), **options)
+
+
+def source_of(task: LabeledTask) -> ReplayedScores:
+    return ReplayedScores(score_pool(task.X, SMALL_POOL))
 
 
 def ranks_after(database: MetaDatabase, task: LabeledTask, n: int, wrong: float = 0.0, seed: int = 0) -> float:
@@ -47,7 +53,8 @@ def test_answers_improve_the_pick_on_average(database: MetaDatabase) -> None:
 def test_without_an_answer_the_unlabelled_pick_stays(database: MetaDatabase) -> None:
     feedback = session(database, make_task(60))
     pick = feedback.selection
-    assert pick.strategy == "elect"
+    assert pick == replace(select(database, source_of(make_task(60))), seconds=pick.seconds, steps=pick.steps)
+    assert pick.strategy == "learned"
     feedback.tell(feedback.ask(), None)
     feedback.tell(feedback.ask(), None)
     assert feedback.selection == pick
@@ -56,6 +63,8 @@ def test_without_an_answer_the_unlabelled_pick_stays(database: MetaDatabase) -> 
     feedback.tell(row, True)
     assert feedback.selection.strategy == "answers"
     assert feedback.selection.stopped_because == "1 answers were given"
+    assert feedback.selection.why.startswith("1 answers were given")
+    assert feedback.selection.expected_rank is None
     assert len(feedback.selection.neighbors) == database.settings.n_neighbor_tasks
 
 
@@ -135,7 +144,7 @@ def test_expected_performance_of_certain_labels_is_average_precision() -> None:
 
     table = RankedTable.of(rank(scores.values))
     certain = np.where(task.y == 1, 1.0, 0.0)
-    assert expected_performance(table, certain) == pytest.approx(performance(scores, task.y), abs=1e-3)
+    assert expected_performance(table.rows, certain) == pytest.approx(performance(scores, task.y))
 
 
 def test_curves_fall_with_rank_and_rise_with_quality(database: MetaDatabase) -> None:

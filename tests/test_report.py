@@ -126,6 +126,28 @@ def test_it_says_everything() -> None:
         assert words in text
 
 
+def test_a_pick_from_the_whole_pool_is_told_as_one() -> None:
+    """There is no search to show: every model was scored, and the pick made at the end."""
+    first, second = (replace(step.pick, on_neighbors=()) for step in (steps()[0], steps()[2]))
+    near = (Neighbor("wine", 0.9),)
+    reason = "of all 2 models, it fits best what they agree on"
+    trace = [
+        SearchStep(0, "prior", None, None, (), first, (second,), 0.0),
+        SearchStep(1, "pool", "LOF(n_neighbors=5)", None, (), first, (second,), 0.1),
+        SearchStep(
+            *(2, "pool", "COF(n_neighbors=3)", None, near, replace(second, on_neighbors=(0.7,))),
+            *((replace(first, on_neighbors=(0.6,)),), 0.2, None, "the whole pool was scored"),
+            reason=reason,
+        ),
+    ]
+    selection = Selection.from_steps(trace, strategy="consensus")
+    text = " ".join(Reader(render(replace(summary(), selection=selection, trace=trace_of(selection)))).text)
+    assert reason[1:] in text
+    assert "wine" in text
+    assert "2 models were scored, and the pick was made from all of their scores" in text
+    assert "expected improvement" not in text
+
+
 def test_nothing_from_the_table_becomes_markup() -> None:
     plain, hostile = Reader(render(summary())), Reader(render(summary(HOSTILE)))
     assert [name for name, _ in plain.elements] == [name for name, _ in hostile.elements]

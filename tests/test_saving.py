@@ -3,6 +3,7 @@
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from elect.detector import ElectDetector
 from elect.errors import ElectError, StoreError
 from elect.product import fitted, load_detector, save_detector
 from elect.product.archive import Archive, pack, unpack
+from elect.strategies import STRATEGIES
 from elect.tables import ColumnTreatment, read_table
+from toys import SMALL_POOL, toy_rank_predictor
 
 RNG = np.random.default_rng(11)
 TABLE = {
@@ -70,6 +73,23 @@ def test_a_detector_of_an_array_round_trips(tmp_path: Path, small_database: Meta
     assert after.selection_ == before.selection_
     with pytest.raises(ElectError, match="features"):
         after.decision_function(X[:, :2])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_every_strategy_says_round_trips(tmp_path: Path, small_database: MetaDatabase, strategy: str) -> None:
+    shares = np.linspace(0.1, 0.9, 25).tolist()
+    database = replace(
+        small_database,
+        rank_predictor=toy_rank_predictor(SMALL_POOL),
+        calibration={**small_database.calibration, "rank_shares": shares},
+    )
+    before = ElectDetector(0.05, database=database, strategy=strategy).fit(RNG.normal(size=(80, 3)))
+    assert (before.selection_.expected_rank is None) == (strategy == "consensus")
+    save_detector(before, tmp_path / "a")
+    after = load_detector(tmp_path / "a")
+    assert after.selection_ == before.selection_
+    assert after.selection_.steps[-1].expected_rank == before.selection_.expected_rank
+    assert after.selection_.why == before.selection_.why
 
 
 def test_equal_detectors_are_equal_bytes(tmp_path: Path, treated: Any) -> None:

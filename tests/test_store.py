@@ -25,10 +25,12 @@ from elect.errors import PoolMismatch, StoreError
 from elect.meta import store
 from elect.meta.database import MetaDatabase, SearchSettings, plain_json
 from elect.meta.predictor import PredictorParams, train_predictor
+from toys import toy_rank_predictor
 
 POOL = ModelPool.grid("LOF", metric=["euclidean"], n_neighbors=[5, 10, 20]) + ModelPool.of(
     [ModelSpec.of("IForest", max_features=0.3), ModelSpec.of("no_such_package.mine:Detector", strict=True, label=None)]
 )
+LEARNED = toy_rank_predictor(POOL)
 TASKS, GROUPS = ("wild/wine", "wild/glass", "mine/zoë"), ("wine", "glass", "wine")
 
 
@@ -53,6 +55,7 @@ def arguments(**changes):
         "predictor": train_predictor(performance, measures, params=params, measure_names=names),
         "settings": SearchSettings(n_neighbor_tasks=2, patience=3, scale_gaps=True),
         "provenance": {"tasks": tasks, "seed": 7, "versions": {"numpy": "2.1"}, "shares": [0.1, -0.0, 1e-300]},
+        "rank_predictor": LEARNED,
     }
     return {**valid, **changes}
 
@@ -84,7 +87,7 @@ def zipped(members, compression=zipfile.ZIP_STORED):
 def sealed(members, **kwargs):
     """An archive of members whose manifest has the right checksums, as a careful forger would make it."""
     manifest = json.loads(members["manifest.json"])
-    for name in ("performance.npy", "measures.npy", "predictor.txt"):
+    for name in set(members) - {"manifest.json"}:
         digest = hashlib.sha256(members[name]).hexdigest()
         manifest["members"][name] = {"bytes": len(members[name]), "sha256": digest}
     return zipped({**members, "manifest.json": json.dumps(manifest).encode()}.items(), **kwargs)
@@ -118,6 +121,12 @@ def assert_equal(one, other):
     np.testing.assert_array_equal(one.measures, other.measures)
     assert plain_json(one.provenance) == plain_json(other.provenance)
     assert one.calibration == other.calibration
+    assert (one.rank_predictor is None) == (other.rank_predictor is None)
+    if one.rank_predictor is not None and other.rank_predictor is not None:
+        assert one.rank_predictor.ranker == other.rank_predictor.ranker
+        assert one.rank_predictor.gate == other.rank_predictor.gate
+        np.testing.assert_array_equal(one.rank_predictor.prior, other.rank_predictor.prior)
+        np.testing.assert_array_equal(one.rank_predictor.outcomes, other.rank_predictor.outcomes)
 
 
 def test_a_database_comes_back_from_its_file(tmp_path):
@@ -147,15 +156,17 @@ json_values = st.recursive(
     st.none() | st.dictionaries(texts, json_values, max_size=2),
     st.integers(1, 10**6),
     st.booleans(),
-    st.lists(st.floats(-1e100, 1e100), min_size=15, max_size=15),
+    st.lists(st.floats(-1e100, 1e100) | st.floats(-4, 4, width=32), min_size=15, max_size=15),
+    st.booleans(),
 )
-def test_any_database_comes_back_and_saves_to_the_same_bytes(provenance, calibration, patience, scale, values):
+def test_any_database_comes_back_and_saves_to_the_same_bytes(provenance, calibration, patience, scale, values, learned):
     changed = MetaDatabase(
         **arguments(
             provenance=provenance,
             calibration=calibration,
             settings=SearchSettings(patience=patience, scale_gaps=scale),
             performance=PerformanceMatrix(np.reshape(values, (3, 5)), TASKS, POOL.ids),
+            rank_predictor=LEARNED if learned else None,
         )
     )
     data = store.dumps(changed)
@@ -172,6 +183,22 @@ def test_equal_databases_are_equal_bytes(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.elect") as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(0.5, "<f4"), (-0.0, "<f4"), (2.0**-140, "<f4"), (0.1, "<f8"), (1e100, "<f8"), (5e-324, "<f8"), (-1e39, "<f8")],
+)
+def test_single_precision_is_used_only_where_nothing_is_lost(value, kind):
+    values = np.full((3, 5), 0.25)
+    values[1, 2] = value
+    data = store.dumps(replace(database(), performance=PerformanceMatrix(values, TASKS, POOL.ids, "ap")))
+    member = unzip(data)["performance.npy"]
+    assert kind.encode() in member[:128]
+    assert len(member) == 128 + 15 * int(kind[2])
+    loaded = store.loads(data).performance.values
+    assert loaded.dtype == np.float64
+    assert loaded.tobytes() == values.tobytes()
 
 
 def test_copies_and_pickles_are_equal_and_read_only():
@@ -217,6 +244,14 @@ def test_what_cannot_be_stored_is_refused_before_a_file_is_made(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_of_the_first_version_is_told_from_a_damaged_one():
+    """It had four members; whoever has one is told what to do with it."""
+    members = {name: data for name, data in unzip(original()).items() if name not in ("ranker.txt", "gate.txt")}
+    manifest = {**json.loads(members["manifest.json"]), "version": 1}
+    del manifest["rank_predictor"], manifest["members"]["ranker.txt"], manifest["members"]["gate.txt"]
+    refused(zipped({**members, "manifest.json": json.dumps(manifest).encode()}.items()), "version 1 of the format")
+
+
 # The pool
 
 
@@ -259,7 +294,8 @@ def refused(data, match="x.elect"):
     ("change", "match"),
     [
         (lambda m: m.update(format="zip"), "format"),
-        (lambda m: m.update(version=2), "version 2"),
+        (lambda m: m.update(version=1), "version 1 of the format"),
+        (lambda m: m.update(version=3), "version 3 of the format"),
         (lambda m: m.update(version=True), "version True"),
         (lambda m: m.update(version="9" * 10**4), "version '999"),
         (lambda m: m.pop("anchors"), "keys"),
@@ -291,6 +327,12 @@ def test_a_manifest_that_does_not_fit_is_refused(change, match):
     refused(with_manifest(change), match)
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_too_large_for_single_precision_are_saved_without_a_warning():
+    values = np.full((3, 5), 1e100)
+    store.dumps(replace(database(), performance=PerformanceMatrix(values, TASKS, POOL.ids, "ap")))
+
+
 @pytest.mark.parametrize("text", [b"", b"[]", b"\xff", b"[" * 100_000])
 def test_a_manifest_that_is_no_plain_json_is_refused(text):
     refused(zipped({**unzip(original()), "manifest.json": text}.items()), "manifest")
@@ -307,17 +349,18 @@ def test_numbers_and_keys_that_json_leaves_open_are_refused(seed):
 def test_members_must_be_those_and_match_their_checksums():
     members = unzip(original())
     names = list(members)
-    refused(zipped([(name, members[name]) for name in names[:-1]]), "4 members")
-    refused(zipped([*members.items(), ("more.txt", b"")]), "4 members")
-    refused(zipped([*list(members.items())[:-1], ("../predictor.txt", members["predictor.txt"])]), "and no other")
+    refused(zipped([(name, members[name]) for name in names[:-1]]), "6 members")
+    refused(zipped([*members.items(), ("more.txt", b"")]), "6 members")
+    refused(zipped([*list(members.items())[:-1], (f"../{names[-1]}", members[names[-1]])]), "and no other")
     with pytest.warns(UserWarning, match="Duplicate"):
         twice = zipped([*list(members.items())[:-1], ("measures.npy", b"")])
     refused(twice, "and no other")
     swapped = {**members, "performance.npy": members["measures.npy"], "measures.npy": members["performance.npy"]}
     refused(zipped(swapped.items()), "checksum")
     refused(sealed(swapped), "performance matrix")
-    text = members["predictor.txt"].replace(b"leaf_value=", b"leaf_value=-", 1)
-    refused(zipped({**members, "predictor.txt": text}.items()), "checksum")
+    for name in ("predictor.txt", "ranker.txt", "gate.txt"):
+        text = members[name].replace(b"leaf_value=", b"leaf_value=-", 1)
+        refused(zipped({**members, name: text}.items()), "checksum")
 
 
 def npy(header, data=b"", version=b"\x01\x00"):
@@ -338,10 +381,14 @@ HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 5), }\n"
         (npy(HEADER.replace("3, 5", "999999999999, 9999999999999").encode()), "numbers they call for"),
         (npy(HEADER.replace("3, 5", "0, 5").encode()), "performance matrix"),
         (npy(HEADER.replace("3, 5", "3 5").encode(), bytes(120)), "plain numbers"),
-        (npy(HEADER.replace("<f8", "|O").encode(), bytes(120)), "float64"),
-        (npy(HEADER.replace("<f8", ">f8").encode(), bytes(120)), "float64"),
+        (npy(HEADER.replace("<f8", "|O").encode(), bytes(120)), "little-endian floats"),
+        (npy(HEADER.replace("<f8", ">f8").encode(), bytes(120)), "little-endian floats"),
+        (npy(HEADER.replace("<f8", ">f4").encode(), bytes(60)), "little-endian floats"),
+        (npy(HEADER.replace("<f8", "<f2").encode(), bytes(30)), "little-endian floats"),
+        (npy(HEADER.replace("<f8", "<f4").encode(), bytes(120)), "numbers they call for"),
+        (npy(HEADER.replace("<f8", "<f4").encode(), np.full(15, np.nan, np.float32).tobytes()), "finite"),
         (npy(HEADER.replace("False", "True").encode(), bytes(120)), "C order"),
-        (npy(b"__import__('os').abort()", bytes(120)), "float64"),
+        (npy(b"__import__('os').abort()", bytes(120)), "little-endian floats"),
         (npy(HEADER.encode() + b" " * 2000, bytes(120)), "short header"),
         (npy(HEADER.encode(), bytes(120), b"\x02\x00"), "version 1.0"),
         (npy(HEADER.encode(), np.full(15, np.nan).tobytes()), "finite"),
@@ -354,10 +401,12 @@ def test_an_array_that_is_not_as_expected_is_refused(member, match):
 
 
 def test_an_array_as_numpy_saves_it_is_read():
-    buffer = io.BytesIO()
-    np.save(buffer, np.arange(15.0).reshape(3, 5))
-    loaded = store.loads(with_member("performance.npy", lambda _: buffer.getvalue()))
-    np.testing.assert_array_equal(loaded.performance.values, np.arange(15.0).reshape(3, 5))
+    for kind in (np.float64, np.float32):
+        buffer = io.BytesIO()
+        np.save(buffer, np.arange(15, dtype=kind).reshape(3, 5))
+        saved = buffer.getvalue()
+        loaded = store.loads(with_member("performance.npy", lambda _, saved=saved: saved))
+        np.testing.assert_array_equal(loaded.performance.values, np.arange(15.0).reshape(3, 5))
 
 
 def test_bombs_are_refused_before_they_go_off(monkeypatch):

@@ -11,10 +11,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from elect.errors import StoreError
+from elect.errors import InvalidInput, StoreError
 from elect.meta import store
-from test_store import POOL, original, unzip, with_manifest, with_member, zipped
+from elect.meta.signals import Grid, signals_of
+from elect.meta.trees import TreeEnsemble
+from test_store import LEARNED, POOL, original, unzip, with_manifest, with_member, zipped
 
+TREES = ("predictor.txt", "ranker.txt", "gate.txt")
+SIGNALS = signals_of(np.random.default_rng(1).normal(size=(20, len(POOL))), Grid.of(POOL))
+WIDTHS = [TreeEnsemble.from_lightgbm_text(text).n_features for text in (LEARNED.ranker, LEARNED.gate)]
 NASTY = (
     *("-1", "0", "1", "2", "3", "4", "5", "-2", "-9", "99", "2147483647", "-2147483648", "4294967296", "1e308"),
     *("-1e308", "1e-320", "nan", "inf", "", " ", "0.5", "x", "9" * 30),
@@ -38,7 +43,7 @@ def mutated_bytes(rng):
 def mutated_archive(rng):
     """Members renamed, swapped, dropped, doubled or cut, in a well-formed archive."""
     members = list(unzip(original()).items())
-    a, b = rng.integers(4, size=2)
+    a, b = rng.integers(len(members), size=2)
     kind = rng.integers(5)
     if kind == 0:
         members[a], members[b] = (members[a][0], members[b][1]), (members[b][0], members[a][1])
@@ -85,7 +90,7 @@ def mutated_trees(rng):
                 )
         return resized("\n".join(lines)).encode()
 
-    return with_member("predictor.txt", change)
+    return with_member(str(rng.choice(TREES)), change)
 
 
 def mutated_manifest(rng):
@@ -134,7 +139,7 @@ def mutated_member(rng):
             changed[at] = rng.choice(list(b"0123456789-.e= \n\0\xff"))
         return bytes(changed)
 
-    return with_member(str(rng.choice(["performance.npy", "measures.npy", "predictor.txt"])), change)
+    return with_member(str(rng.choice(["performance.npy", "measures.npy", *TREES])), change)
 
 
 def walked(text, row):
@@ -156,13 +161,30 @@ def assert_sound(loaded):
     data = store.dumps(loaded)
     assert store.dumps(store.loads(data)) == data
     assert {*loaded.anchors, *loaded.initial_models} <= set(loaded.pool.ids)
-    rows = np.random.default_rng(0).normal(size=(4, 6))
-    np.testing.assert_array_equal(
-        loaded.predictor.trees.predict(rows), [walked(loaded.predictor.text, row) for row in rows]
-    )
+    assert_trees_are_what_they_say(loaded.predictor.text)
     gaps = loaded.predictor.gaps_between(loaded.measures[0], loaded.measures[1])
     assert np.isfinite(gaps).all()
     assert np.isfinite(loaded.performance.values[0] - loaded.performance.values[1]).all()
+    learned = loaded.rank_predictor
+    if learned is None:
+        return
+    for text in (learned.ranker, learned.gate):
+        assert_trees_are_what_they_say(text)
+    widths = [TreeEnsemble.from_lightgbm_text(text).n_features for text in (learned.ranker, learned.gate)]
+    if widths != WIDTHS:  # sound, and of no use for this pool
+        with pytest.raises(InvalidInput, match="train it again"):
+            learned.pick(SIGNALS, Grid.of(loaded.pool))
+        return
+    pick = learned.pick(SIGNALS, Grid.of(loaded.pool))
+    assert 0 <= pick.model < len(loaded.pool)
+    rank = learned.expected_rank(pick.share)
+    assert rank is None or 1.0 <= rank.low <= rank.high <= len(loaded.pool)
+
+
+def assert_trees_are_what_they_say(text):
+    trees = TreeEnsemble.from_lightgbm_text(text)
+    rows = np.random.default_rng(0).normal(size=(4, trees.n_features))
+    np.testing.assert_array_equal(trees.predict(rows), [walked(text, row) for row in rows])
 
 
 def outcome(data):

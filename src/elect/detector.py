@@ -12,10 +12,9 @@ from elect.core import Selection
 from elect.core.arrays import FloatArray, IntArray
 from elect.errors import InvalidInput
 from elect.meta.database import MetaDatabase
-from elect.meta.expectation import expected_rank
 from elect.pool import PoolScorer
 from elect.pool.detectors import detector_from
-from elect.search import search
+from elect.strategies import DEFAULT, STRATEGIES, select
 from elect.tables import ColumnTreatment
 
 MAX_ROWS = 10_000
@@ -25,7 +24,6 @@ MAX_DENSE_CELLS = 50_000_000
 """Sparse input is made dense up to this many cells (400 MB), and refused above."""
 
 AUTO_CUTOFF = 3.5
-STRATEGIES = ("elect",)
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_fit_predict": "labels are PyOD's (1 for an outlier, 0 otherwise), not scikit-learn's (-1 and 1)",
@@ -65,12 +63,14 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         The share of rows to label as outliers, or ``"auto"``: see ``auto_threshold``.
     database : None, path or MetaDatabase
         The history to elect from; None is the one that comes with the package.
-    strategy : "elect"
-        How to elect.
-    max_models : int
-        The budget of the search in evaluated models; the paper's is 50. It may end earlier by its patience.
+    strategy : "auto", "learned", "consensus", "fixed" or "elect"
+        How to elect: see ``elect.strategies``. ``"auto"`` is ``"learned"``, which scores the whole pool, or
+        ``"elect"``, the paper's search, where ``max_models`` sets it a budget.
+    max_models : int or None
+        The budget in evaluated models. None is the whole pool, and for ``"elect"`` the paper's 50, of which its
+        patience may leave some.
     max_seconds : float or None
-        The budget of the search in seconds.
+        The budget in seconds.
     random_state : int
         Equal states give equal results. None is 0: a selection should not change from call to call.
     n_jobs : threads to use, as in joblib.
@@ -90,9 +90,9 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         contamination: Any = 0.1,
         *,
         database: Any = None,
-        strategy: str = "elect",
+        strategy: str = "auto",
         max_seconds: float | None = None,
-        max_models: int | None = 50,
+        max_models: int | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -119,12 +119,13 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             standardize=treatment is None,
         )
-        steps = search(database, scorer, max_models=self.max_models, max_seconds=self.max_seconds, seed=seed)
-        selection = Selection.from_steps(
-            steps,
-            strategy=self.strategy,
-            metric=database.settings.metric,
-            expected_rank=expected_rank(database),
+        selection = select(
+            database,
+            scorer,
+            strategy=chosen_strategy(self.strategy, self.max_models),
+            max_models=self.max_models,
+            max_seconds=self.max_seconds,
+            seed=seed,
         )
         return self._adopt(scorer, selection, rows, sample, treatment)
 
@@ -231,8 +232,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         number = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 0.5
         if not number and share != "auto":
             raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
-        if self.strategy not in STRATEGIES:
-            raise InvalidInput(f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        chosen_strategy(self.strategy, self.max_models)
 
     def _load_database(self) -> MetaDatabase:
         if self.database is None:
@@ -251,6 +251,15 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
                 )
             return database
         raise InvalidInput(f"database must be None, a path or a MetaDatabase, got {type(self.database).__name__}.")
+
+
+def chosen_strategy(strategy: str, max_models: int | None) -> str:
+    """What ``"auto"`` stands for: a budget of models is what the paper's search is made for."""
+    if strategy == "auto":
+        return DEFAULT if max_models is None else "elect"
+    if strategy not in STRATEGIES:
+        raise InvalidInput(f"strategy must be auto or one of {', '.join(STRATEGIES)}, got {strategy!r}.")
+    return strategy
 
 
 def sample_rows(n: int, seed: int) -> IntArray | None:

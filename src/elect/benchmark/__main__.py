@@ -1,4 +1,4 @@
-"""``python -m elect.benchmark DIR [WORK]``: every run of both testbeds, and the page about them.
+"""``python -m elect.benchmark DIR [WORK [UNION.json]]``: every run of both testbeds, and the page about them.
 
 ``make results`` and the documentation use it; single runs are ``elect bench``.
 """
@@ -10,11 +10,12 @@ from elect.errors import ElectError
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3):
-        print("usage: python -m elect.benchmark DIR [WORK]", file=sys.stderr)
+    if len(sys.argv) not in (2, 3, 4):
+        print("usage: python -m elect.benchmark DIR [WORK [UNION.json]]", file=sys.stderr)
         return 2
     try:
-        write_results(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else None)
+        work, union = (*sys.argv[2:], None, None)[:2]
+        write_results(sys.argv[1], work, union=union)
     except ElectError as error:
         print(f"elect: {error}", file=sys.stderr)
         return 2

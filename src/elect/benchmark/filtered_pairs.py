@@ -3,7 +3,7 @@
 import numpy as np
 
 from elect.baselines import History
-from elect.meta.predictor import PairwisePredictor, PredictorParams, _boost
+from elect.meta.predictor import PairwisePredictor, PredictorParams, grow
 from elect.meta.similarity import pair_indices
 
 
@@ -21,5 +21,5 @@ def train_on_clear_pairs(
         a, b = measures[first[clear]], measures[second[clear]]
         rows += [np.hstack([a, b, a - b]), np.hstack([b, a, b - a])]
         gaps += [difference[clear], -difference[clear]]
-    text = _boost(np.vstack(rows), np.concatenate(gaps), params, seed)
+    text = grow(np.vstack(rows), np.concatenate(gaps), params, seed)
     return PairwisePredictor(text, history.measure_names)

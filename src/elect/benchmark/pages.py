@@ -1,10 +1,11 @@
 """The files of a run: tables, figures, and ``results.md``, our numbers beside the paper's."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from elect.benchmark import paper, render, tables, words
 from elect.benchmark.beds import Bed
@@ -22,6 +23,7 @@ from elect.benchmark.studies import (
     run_examined,
     trace_of,
 )
+from elect.benchmark.union_page import union_section
 from elect.core.atomic import write_atomically
 from elect.training.meter import Meter, meter
 from elect.training.pieces import Pieces
@@ -48,6 +50,7 @@ class Report:
     examined: tuple[BenchResult, ...]
     traces: tuple[TraceInfo, ...]
     command: str
+    union: Mapping[str, Any] | None = None
 
 
 def write_run(folder: Path, bed: Bed, result: BenchResult, pieces: Pieces, bar: Meter) -> None:
@@ -67,8 +70,13 @@ def write_results(
     work_dir: str | PathLike[str] | None = None,
     seed: int = 0,
     progress: bool = True,
+    union: str | PathLike[str] | None = None,
 ) -> Report:
-    """Both testbeds, both sources, both protocols, and what was examined: the project's ``docs/results.md``."""
+    """Both testbeds, both sources, both protocols, and what was examined: the project's ``docs/results.md``.
+
+    ``union`` is a file of what ``elect bench union --json`` printed, for the part about the strategies.
+    """
+    strategies = None if union is None else json.loads(Path(union).read_text(encoding="utf-8"))
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
         beds = {key: make_bed(*key, pieces, seed, bar) for key in dict.fromkeys(run[:2] for run in RUNS)}
         results = [bench_of(beds[run[:2]], METHODS, run[2], seed=seed, pieces=pieces, bar=bar) for run in RUNS]
@@ -85,7 +93,8 @@ def write_results(
             tuple(ablations),
             tuple(examined),
             tuple(replace(trace_of(bed, paper.CASE_TASK, seed=seed), source=bed.source) for bed in wild),
-            "python -m elect.benchmark DIR WORK",
+            "python -m elect.benchmark DIR WORK UNION.json",
+            strategies,
         )
         write_page(Path(folder), report)
     return report
@@ -143,6 +152,8 @@ def _page(report: Report, figures: Path) -> Iterator[str]:
     yield from _trace_section(report, figures)
     yield from _ablation_section(report, figures)
     yield from _examined_section(report)
+    if report.union is not None:
+        yield from union_section(report.union)
     yield "## How this was made"
     yield _bullets(list(dict.fromkeys(note for result in report.results for note in result.notes)))
 

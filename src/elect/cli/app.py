@@ -35,7 +35,19 @@ Columns = Annotated[list[str] | None, typer.Option(metavar="COLUMNS", help="The 
 Budget = Annotated[
     str | None, typer.Option(metavar="TIME", help="Time for the search, such as 10s or 2m; it may end earlier.")
 ]
-MaxModels = Annotated[int, typer.Option(min=1, metavar="N", help="How many models the search may evaluate.")]
+MaxModels = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="How many models may be evaluated; by default as many as needed."),
+]
+Strategy = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How to elect: learned (the whole pool, by forecast rank), consensus (the whole pool, without history), "
+        "fixed (the best of the history on average), elect (the paper's search), or auto: learned, and elect where "
+        "--max-models is given.",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Equal seeds give equal results.")]
 Database = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A .elect file of your own history, instead of the one shipped.")
@@ -66,7 +78,8 @@ def select(
     drop: Drop = None,
     columns: Columns = None,
     budget: Budget = None,
-    max_models: MaxModels = 50,
+    strategy: Strategy = "auto",
+    max_models: MaxModels = None,
     seed: Seed = 0,
     database: Database = None,
     n_jobs: NJobs = -1,
@@ -78,7 +91,7 @@ def select(
     from elect.cli import detecting
 
     request = detecting.Request(
-        file, label, id, drop, columns, budget, max_models, seed, database, n_jobs, trust, quiet
+        file, label, id, drop, columns, budget, strategy, max_models, seed, database, n_jobs, trust, quiet
     )
     detecting.select(request, json=json)
 
@@ -115,7 +128,8 @@ def detect(
     drop: Drop = None,
     columns: Columns = None,
     budget: Budget = None,
-    max_models: MaxModels = 50,
+    strategy: Strategy = "auto",
+    max_models: MaxModels = None,
     seed: Seed = 0,
     database: Database = None,
     n_jobs: NJobs = -1,
@@ -127,7 +141,7 @@ def detect(
     from elect.cli import detecting
 
     request = detecting.Request(
-        file, label, id, drop, columns, budget, max_models, seed, database, n_jobs, trust, quiet
+        file, label, id, drop, columns, budget, strategy, max_models, seed, database, n_jobs, trust, quiet
     )
     detecting.detect(
         request,
@@ -225,7 +239,13 @@ def corpus(
 
 @app.command()
 def bench(
-    testbed: Annotated[str, typer.Argument(metavar="wild|controlled", help="The testbed of the paper to run on.")],
+    testbed: Annotated[
+        str,
+        typer.Argument(
+            metavar="wild|controlled|union",
+            help="A testbed of the paper, or union: the strategies on wild and KEEL tasks with a wide history.",
+        ),
+    ],
     source: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="published or computed; by default published for wild, computed otherwise."),
@@ -248,11 +268,15 @@ def bench(
             help="Instead: the pick after so many simulated answers of a person, such as 0,5,10,20,50.",
         ),
     ] = None,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="For union: a corpus of the history, as elect corpus writes; repeat it."),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare ELECT with its baselines, as in the paper."""
+    """Compare ELECT with its baselines, as in the paper, and the strategies with each other."""
     from elect.cli import training
 
     training.bench(
@@ -263,6 +287,7 @@ def bench(
         output=output,
         work=work,
         answers=answers,
+        corpora=corpus or [],
         seed=seed,
         json=json,
         quiet=quiet,

@@ -23,7 +23,8 @@ class Request:
     drop: list[str] | None
     columns: list[str] | None
     budget: str | None
-    max_models: int
+    strategy: str
+    max_models: int | None
     seed: int
     database: Path | None
     n_jobs: int
@@ -127,6 +128,7 @@ def _search(request: Request, contamination: "float | str") -> "tuple[Election, 
         id=request.id,
         drop=parse.names(request.drop or (), known),
         columns=None if not request.columns else parse.names(request.columns, known),
+        strategy=request.strategy,
         max_models=request.max_models,
         max_seconds=budget,
         seed=request.seed,

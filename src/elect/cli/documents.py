@@ -19,6 +19,7 @@ def selection_document(selection: "Selection") -> dict[str, Any]:
         "seconds": selection.seconds,
         "stopped_because": selection.stopped_because,
         "expected_rank": None if selection.expected_rank is None else asdict(selection.expected_rank),
+        "why": selection.why,
         "expected_performance": {
             "metric": selection.metric,
             "mean": selection.pick.mean,

@@ -1,5 +1,6 @@
 """``elect models`` and ``elect info``."""
 
+from collections import Counter
 from pathlib import Path
 
 from elect.cli import screen
@@ -36,6 +37,14 @@ def models(family: str | None, *, json: bool) -> None:
     )
 
 
+def _tasks(names: tuple[str, ...]) -> str:
+    """The names of tasks, or of a long history how many there are from each source."""
+    if len(names) <= 60:
+        return ", ".join(names)
+    sources = Counter(name.split("/")[0] for name in names)
+    return ", ".join(f"{count} {source}" for source, count in sources.most_common())
+
+
 def info(path: Path | None, *, json: bool) -> None:
     """What a database holds."""
     from dataclasses import asdict
@@ -65,6 +74,7 @@ def info(path: Path | None, *, json: bool) -> None:
                 "initial_models": list(database.initial_models),
                 "settings": asdict(database.settings),
                 "calibrated": database.calibration is not None,
+                "learned_pick": database.rank_predictor is not None,
                 "provenance": {key: value for key, value in provenance.items() if key != "tasks"},
             }
         )
@@ -77,13 +87,14 @@ def info(path: Path | None, *, json: bool) -> None:
         console,
         [
             ("database", where),
-            ("tasks", f"{len(database.tasks)} in {len(set(database.groups))} groups: {', '.join(database.tasks)}"),
+            ("tasks", f"{len(database.tasks)} in {len(set(database.groups))} groups: {_tasks(database.tasks)}"),
             ("models", f"{len(database.pool)}, fingerprint {database.pool.fingerprint[:12]}"),
             ("metric", settings.metric),
             ("best on average", database.pool.ids[int(best)]),
             ("anchors", ", ".join(database.anchors)),
             ("initial models", ", ".join(database.initial_models)),
             ("search", f"{settings.n_neighbor_tasks} neighbour tasks, patience {settings.patience}"),
+            ("learned pick", "no: the history is too small" if database.rank_predictor is None else "yes"),
             *(
                 [("made with", ", ".join(f"{k} {v}" for k, v in versions.items()))]
                 if isinstance(versions, dict)

@@ -63,11 +63,11 @@ def _display(election: "Election", quiet: bool) -> Iterator[Any]:
         from rich.text import Text
 
         spinner = Spinner("dots", Text("starting the search"))
-        say = _Account(election.choices.max_models)
+        say = _Account(election.most_models)
         with Live(spinner, console=stderr(), transient=True, refresh_per_second=8):
             yield lambda step: spinner.update(text=Text(say(step)))
     else:
-        yield _Lines(_Account(election.choices.max_models))
+        yield _Lines(_Account(election.most_models))
 
 
 class _Account:

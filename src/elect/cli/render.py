@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from elect.product.opened import OpenedTable
     from elect.tables import ColumnTreatment
 
+_SHOWN_TASKS = 5
+
 
 def selection(
     opened: "OpenedTable", treatment: "ColumnTreatment", found: "Selection", evaluation: "Evaluation | None"
@@ -74,20 +76,11 @@ def _table(opened: "OpenedTable", treatment: "ColumnTreatment") -> tuple[str, st
 
 
 def _pick(found: "Selection") -> list[tuple[str, str]]:
-    if found.strategy == "answers":
-        why = f"{found.stopped_because}: with them it is expected to find most ({found.metric} {found.pick.mean:.2f})"
-    elif found.neighbors:
-        why = (
-            f"on the {len(found.neighbors)} most similar tasks of the history it did best: "
-            f"{found.metric} {found.pick.mean:.2f} on average"
-        )
-        if found.runners_up:
-            why += f" (next: {found.runners_up[0].model_id} with {found.runners_up[0].mean:.2f})"
-    else:
-        why = f"no similar task was looked for; it did best on the whole history ({found.metric} {found.pick.mean:.2f})"
-    lines = [("pick", found.model_id), ("why", why)]
+    lines = [("pick", found.model_id), ("why", found.why)]
+    if found.runners_up:
+        lines.append(("next best", found.runners_up[0].model_id))
     if found.neighbors:
-        similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors)
+        similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors[:_SHOWN_TASKS])
         lines.append(("similar tasks", similar))
     if found.expected_rank is not None:
         rank = found.expected_rank

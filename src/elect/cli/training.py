@@ -121,19 +121,27 @@ def bench(
     output: Path | None,
     work: Path | None,
     answers: str | None,
+    corpora: list[Path],
     seed: int,
     json: bool,
     quiet: bool,
 ) -> None:
-    """Run the benchmark of the paper."""
+    """Run the benchmark of the paper, or that of the strategies."""
     for name, value, allowed in (
-        ("The testbed", testbed, ("wild", "controlled")),
+        ("The testbed", testbed, ("wild", "controlled", "union")),
         ("--source", source, (None, "published", "computed")),
         ("--protocol", protocol, ("loo", "strict")),
     ):
         if value not in allowed:
             known = ", ".join(str(item) for item in allowed if item is not None)
             raise InvalidInput(f"{name} must be one of {known}, got {value!r}.")
+    if testbed == "union":
+        given = {"--methods": methods, "--output": output, "--answers": answers, "--source": source}
+        unused = [name for name, value in given.items() if value]
+        if unused:
+            raise InvalidInput(f"{unused[0]} is of no use with union, which always judges every strategy, strictly.")
+        _bench_union(corpora, work, seed, json, quiet)
+        return
     if answers is not None:
         _bench_answers(testbed, answers, protocol, work, seed, json, quiet)
         return
@@ -166,6 +174,28 @@ def bench(
     console.print(
         f"{result['protocol']} protocol on {testbed}; ranks among {result.get('n_models')} models, 1 is the best"
     )
+
+
+def _bench_union(corpora: list[Path], work: Path | None, seed: int, json: bool, quiet: bool) -> None:
+    """The strategies on wild and KEEL tasks with a wide history."""
+    from elect.benchmark.union import run_union
+
+    folder = None if work is None else str(work)
+    result = run_union(corpora, seed=seed, work_dir=folder, progress=not quiet)
+    if json:
+        screen.print_json(result)
+        return
+    console = screen.stdout()
+    subsets = ("wild", "keel", "union", "test", "all")
+    heads = [*(f"{subset} rank" for subset in subsets), "union ap", "union p", "test p"]
+    rows = []
+    for row in sorted(result["methods"], key=lambda row: float(row["union"]["mean_rank"])):
+        numbers = [row[subset]["mean_rank"] for subset in subsets]
+        numbers += [row["union"]["mean_ap"], row["union"]["p_value_fixed"], row["test"]["p_value_fixed"]]
+        rows.append([row["name"], *(_number(value) for value in numbers)])
+    screen.grid(console, [("method", False), *((head, True) for head in heads)], rows)
+    cover = ", ".join(f"{name} {result['coverage'][name]['covered']:.0%}" for name in subsets)
+    console.print(f"p: Wilcoxon by source against the best fixed model; 90 % intervals cover {cover}")
 
 
 def _bench_answers(

@@ -22,10 +22,11 @@ class Explanation:
     seconds: float
     notes: tuple[str, ...]
     expected_rank: RankInterval | None = None
+    why: str = ""
 
     def __str__(self) -> str:
         lines = [f"{self.model_id}, elected by {self.strategy!r} after {len(self.evaluated)} evaluated models"]
-        lines.append(f"stopped because {self.stopped_because}, {self.seconds:.1f} s")
+        lines += [self.why, f"stopped because {self.stopped_because}, {self.seconds:.1f} s"]
         if self.expected_rank is not None:
             rank = self.expected_rank
             lines.append(
@@ -43,7 +44,7 @@ class Explanation:
             lines.append(f"  {'mean':{width}} {'':10}  " + "  ".join(f"{candidate.mean:5.2f}" for candidate in shown))
             lines += [f"  [{i}] {c.model_id}" for i, c in enumerate(shown)]
         else:
-            lines.append(f"no similar task was looked for: the best model of the whole history ({self.pick.mean:.2f})")
+            lines.append("no similar task was looked for")
         lines += [f"left out: {model_id}: {why}" for model_id, why in self.failures]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
@@ -63,8 +64,9 @@ class Explanation:
         return (
             f"<div><p><b>{escape(self.model_id)}</b>, elected by {escape(self.strategy)} after "
             f"{len(self.evaluated)} evaluated models; stopped because {escape(self.stopped_because)} "
-            f"({self.seconds:.1f} s).</p><table><caption>Similar tasks of the history and {escape(self.metric)} there"
-            f"</caption><thead><tr><th scope='col'>task</th><th scope='col'>similarity</th>{head}</tr></thead>"
+            f"({self.seconds:.1f} s).</p><p>{escape(self.why)}</p>"
+            f"<table><caption>Similar tasks of the history and {escape(self.metric)} there</caption>"
+            f"<thead><tr><th scope='col'>task</th><th scope='col'>similarity</th>{head}</tr></thead>"
             f"<tbody>{rows}<tr><th scope='row'>mean</th><td></td>{mean}</tr></tbody></table>"
             + (f"<ul>{notes}</ul>" if notes else "")
             + "</div>"
@@ -86,4 +88,5 @@ def explain(selection: Selection) -> Explanation:
         seconds=selection.seconds,
         notes=selection.notes,
         expected_rank=selection.expected_rank,
+        why=selection.why,
     )

@@ -10,7 +10,7 @@ from elect.errors import InvalidInput
 if TYPE_CHECKING:
     from elect.core.explanation import Explanation
 
-Phase = Literal["prior", "anchor", "initial", "adaptive"]
+Phase = Literal["prior", "anchor", "initial", "adaptive", "pool"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SearchStep:
     """One evaluated model and what is known after it. Stopping after any step is valid.
 
     Step 0 comes before any model is evaluated: its pick is the best on average over the whole history. Then come the
-    anchors, the initial models, and the models the acquisition chooses.
+    anchors, the initial models, and the models the acquisition chooses; or, phase ``pool``, every model of the pool.
     """
 
     index: int
@@ -49,6 +49,8 @@ class SearchStep:
     seconds: float
     failure: str | None = None
     stopped_because: str | None = None
+    expected_rank: "RankInterval | None" = None
+    reason: str | None = None
 
     @property
     def mean_similarity(self) -> float | None:
@@ -86,10 +88,21 @@ class Selection:
     metric: str = "ap"
     expected_rank: RankInterval | None = None
     notes: tuple[str, ...] = ()
+    reason: str | None = None
 
     @property
     def model_id(self) -> str:
         return self.pick.model_id
+
+    @property
+    def why(self) -> str:
+        """Why this model, in a sentence."""
+        at = f"{self.metric} {self.pick.mean:.2f}"
+        if self.reason is not None:
+            return self.reason
+        if not self.neighbors:
+            return f"no similar task was looked for; it did best on the whole history ({at})"
+        return f"on the {len(self.neighbors)} most similar tasks of the history it did best: {at} on average"
 
     def explain(self) -> "Explanation":
         """Which historical tasks, how the pick and its runners-up did there, what was evaluated, why it stopped."""
@@ -108,7 +121,6 @@ class Selection:
         strategy: str = "elect",
         metric: str = "ap",
         stopped_because: str = "the caller stopped",
-        expected_rank: RankInterval | None = None,
     ) -> "Selection":
         """The answer after these steps, however many there are (at least one).
 
@@ -140,7 +152,8 @@ class Selection:
             stopped_because=last.stopped_because or stopped_because,
             seconds=last.seconds,
             metric=metric,
-            expected_rank=expected_rank,
+            expected_rank=last.expected_rank,
+            reason=last.reason,
         )
 
 

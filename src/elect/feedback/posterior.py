@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from elect.core.arrays import FloatArray
 from elect.core.compiled import compiled
+from elect.meta.consensus import RankedRows
 from elect.meta.curves import N_QUALITIES, QUALITIES, QUALITY_EDGES, OutlierCurves, place_of
 
 SHARES = np.array([0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.36])
@@ -35,7 +36,7 @@ class RankedTable:
     """The ranks of every row under every model, laid out for fast updates."""
 
     bins: NDArray[np.uint8]  # (models, rows) rank on a logarithmic scale
-    order: NDArray[np.int32]  # (models, rows) rows, most outlying first
+    rows: RankedRows
     centers: FloatArray  # (bins,) log(rank / rows) in the middle of each bin
 
     @classmethod
@@ -45,8 +46,7 @@ class RankedTable:
         edges = np.linspace(np.log(0.2 / n), 0.0, N_BINS - 1)
         centers = np.r_[edges[0], (edges[1:] + edges[:-1]) / 2, 0.0]
         bins = np.digitize(np.log((ranks.T - 0.5) / n), edges).astype(np.uint8)
-        order = np.argsort(ranks.T, axis=1, kind="stable").astype(np.int32)
-        return cls(np.ascontiguousarray(bins), np.ascontiguousarray(order), centers)
+        return cls(np.ascontiguousarray(bins), RankedRows.of(ranks), centers)
 
     @property
     def n_rows(self) -> int:
@@ -107,13 +107,6 @@ class Posterior:
         return _entropy(chance) - each
 
 
-def expected_performance(table: RankedTable, chance: FloatArray) -> FloatArray:
-    """The average precision of every model if rows are outliers with these chances (models,)."""
-    out = np.empty(len(table.order))
-    _soft_average_precision(table.order, chance, out)
-    return out
-
-
 def _entropy(p: FloatArray) -> FloatArray:
     p = np.clip(p, 1e-12, 1 - 1e-12)
     entropy: FloatArray = -(p * np.log(p) + (1 - p) * np.log(1 - p))
@@ -132,17 +125,3 @@ def _add_weighted(bins, values, models, weight, out):  # type: ignore[no-untyped
         row, table, w = bins[models[m]], values[models[m]], weight[m]
         for i in range(out.shape[0]):
             out[i] += w * table[row[i]]
-
-
-@compiled()
-def _soft_average_precision(order, chance, out):  # type: ignore[no-untyped-def]
-    total = chance.sum()
-    for m in range(order.shape[0]):
-        before = 0.0
-        value = 0.0
-        for place in range(order.shape[1]):
-            p = chance[order[m, place]]
-            # If this row is an outlier, it is one more than those expected before it.
-            value += p * (before + 1.0) / (place + 1.0)
-            before += p
-        out[m] = value / total

@@ -8,18 +8,19 @@ import numpy as np
 from elect.core import Candidate, Neighbor, Selection
 from elect.core.arrays import FloatArray, IntArray
 from elect.errors import InvalidInput
-from elect.feedback.posterior import Posterior, RankedTable, expected_performance
+from elect.feedback.posterior import Posterior, RankedTable
 from elect.measures import rank
+from elect.meta.consensus import expected_performance
 from elect.meta.curves import OutlierCurves
 from elect.meta.database import MetaDatabase
-from elect.meta.similarity import pairwise_gaps, similarity_to_tasks
-from elect.search import ScoreSource, search
+from elect.meta.similarity import tasks_like
+from elect.search import ScoreSource
+from elect.strategies import select
 
 WRONG = 0.05
 """The share of answers expected to be mistaken."""
 
 _RUNNERS_UP = 3
-_COMPARED_MODELS = 60
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,7 @@ class Feedback:
         curves = OutlierCurves.from_json(database.calibration["curves"])
         scores = np.column_stack([source.scores(model_id) for model_id in database.pool.ids])
         if unlabelled is None:
-            steps = search(database, source, max_models=50)
-            unlabelled = Selection.from_steps(steps, metric=database.settings.metric)
+            unlabelled = select(database, source)
         self._database = database
         self._unlabelled = unlabelled
         self._table = RankedTable.of(rank(scores))
@@ -125,7 +125,7 @@ class Feedback:
         return self._selection
 
     def _elect(self) -> Selection:
-        expected = expected_performance(self._table, self.outlier_chance)
+        expected = expected_performance(self._table.rows, self.outlier_chance)
         order = np.argsort(-expected, kind="stable")
         neighbors, rows = self._neighbors(expected, order)
         shown = [self._candidate(int(m), expected, rows) for m in order[: 1 + _RUNNERS_UP]]
@@ -143,17 +143,14 @@ class Feedback:
             stopped_because=f"{told} answers were given",
             # What was learned about unlabelled picks says nothing about this one.
             expected_rank=None,
+            reason=f"{told} answers were given: with them it is expected to find most",
         )
 
     def _neighbors(self, expected: FloatArray, order: IntArray) -> tuple[tuple[Neighbor, ...], list[int]]:
         """The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking."""
-        spread = order[np.unique(np.linspace(0, len(order) - 1, _COMPARED_MODELS).astype(int))]
-        performance = self._database.performance.values
-        scale = self._database.settings.scale_gaps
-        found = similarity_to_tasks(pairwise_gaps(expected[spread]), performance, spread, scale=scale)
-        nearest = np.argsort(-found, kind="stable")[: self._database.settings.n_neighbor_tasks]
-        names = self._database.tasks
-        return tuple(Neighbor(names[t], float(found[t])) for t in nearest), [int(t) for t in nearest]
+        settings, performance = self._database.settings, self._database.performance.values
+        found = tasks_like(expected, performance, order, settings.n_neighbor_tasks, settings.scale_gaps)
+        return tuple(Neighbor(self._database.tasks[t], like) for t, like in found), [t for t, _ in found]
 
     def _candidate(self, model: int, expected: FloatArray, rows: list[int]) -> Candidate:
         on = self._database.performance.values[rows, model]

@@ -13,6 +13,7 @@ from elect.core import ModelPool, PerformanceMatrix
 from elect.core.arrays import FloatArray, read_only
 from elect.errors import InvalidInput, PoolMismatch
 from elect.meta.predictor import PairwisePredictor
+from elect.meta.rank_predictor import RankPredictor
 
 LARGEST_VALUE = 1e100
 """Of a performance or a measure, in magnitude: differences and sums of such numbers stay finite."""
@@ -56,6 +57,7 @@ class MetaDatabase:
     siblings of each task. ``provenance`` says what the database was made from and with, as plain JSON values: for each
     task its ``name``, ``group``, ``n``, ``d``, ``outlier_share`` and ``sha256`` (a list under ``"tasks"``), versions of
     libraries, seed, trials. ``calibration`` is room for what a later stage learns about the rank of its picks.
+    ``rank_predictor`` is what the learned pick goes by; None where the history is too small for one.
     """
 
     pool: ModelPool
@@ -69,6 +71,7 @@ class MetaDatabase:
     settings: SearchSettings = field(default_factory=SearchSettings)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     calibration: Mapping[str, Any] | None = None
+    rank_predictor: RankPredictor | None = None
 
     def __post_init__(self) -> None:
         for name in ("groups", "measure_names", "anchors", "initial_models"):
@@ -87,7 +90,7 @@ class MetaDatabase:
         calibration = None if self.calibration is None else plain_json(self.calibration)
         values = (self.pool, self.performance, self.groups, self.measure_names, self.measures, self.anchors)
         learned = (self.initial_models, self.predictor, self.settings, plain_json(self.provenance), calibration)
-        return (MetaDatabase, values + learned)
+        return (MetaDatabase, (*values, *learned, self.rank_predictor))
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -154,6 +157,11 @@ class MetaDatabase:
             raise InvalidInput(
                 f"The predictor must be trained on the measures {', '.join(self.measure_names)}, "
                 f"got one on {', '.join(self.predictor.measure_names)}."
+            )
+        if self.rank_predictor is not None and len(self.rank_predictor.prior) != len(self.pool):
+            raise InvalidInput(
+                f"The rank predictor must be of the {len(self.pool)} models of the pool, "
+                f"got one of {len(self.rank_predictor.prior)}."
             )
         if self.settings.metric != self.performance.metric:
             raise InvalidInput(

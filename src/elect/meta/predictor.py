@@ -1,24 +1,23 @@
 """The pairwise performance predictor: from the internal measures of two models to the gap between their performances.
 
-LightGBM is imported here and nowhere else, and only to train. Predictions come from ``TreeEnsemble``.
+``elect.meta.boosting`` grows the trees. Predictions come from ``TreeEnsemble``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from elect.core.arrays import FloatArray, IntArray, read_only
 from elect.errors import InvalidInput
+from elect.meta.boosting import Growth, boost
 from elect.meta.similarity import pair_indices
 from elect.meta.trees import MAX_LEAVES, MAX_TREES, TreeEnsemble
 from elect.pool.parallel import n_threads
 
 MEASURE_NAMES = ("mc", "select", "hits")
-_END_OF_TREES = "end of trees\n"
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def train_predictor(
     if len(measure_names) != measures.shape[2]:
         raise InvalidInput(f"measure_names must name each of the {measures.shape[2]} measures, got {measure_names}.")
     rows, gaps = _training_rows(performance, measures, _checked_pairs(pairs_per_task), seed)
-    return PairwisePredictor(_boost(rows, gaps, params or PredictorParams(), seed), tuple(measure_names))
+    return PairwisePredictor(grow(rows, gaps, params or PredictorParams(), seed), tuple(measure_names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,16 +176,16 @@ def tune_predictor(
     *,
     candidates: Sequence[PredictorParams] = GRID,
     n_folds: int = 5,
-    pairs_per_task: int | None = 2_000,
+    pairs_per_task: int | None = None,
     evaluation_pairs: int | None = 4_000,
     seed: int = 0,
     n_jobs: int | None = 1,
 ) -> TuningResult:
     """Score candidates by cross-validation over tasks, siblings (tasks of one group) always in the same fold.
 
-    ``pairs_per_task`` is for training, ``evaluation_pairs`` (a sample of pairs of models, the same on every task) for
-    the errors; None means all pairs. Candidates that differ in their rounds alone are trained once. The result does
-    not depend on ``n_jobs``.
+    ``pairs_per_task`` is for training (by default ``tuning_pairs``), ``evaluation_pairs`` (a sample of pairs of models,
+    the same on every task) for the errors, where None means all pairs. Candidates that differ in their rounds alone are
+    trained once. The result does not depend on ``n_jobs``.
     """
     from joblib import Parallel, delayed
 
@@ -196,7 +195,7 @@ def tune_predictor(
     fold_of = group_folds(groups, n_folds)
     if len(fold_of) != len(performance):
         raise InvalidInput(f"groups must name a group for each of {len(performance)} tasks, got {len(fold_of)}.")
-    pairs_per_task = _checked_pairs(pairs_per_task)
+    pairs_per_task = _checked_pairs(pairs_per_task) or tuning_pairs(len(performance))
     first, second = _sampled_pairs(
         performance.shape[1], _checked_pairs(evaluation_pairs), np.random.default_rng([seed, len(performance)])
     )
@@ -210,7 +209,7 @@ def tune_predictor(
         longest = replace(shape, rounds=max(count for _, count in rounds))
         inside, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         rows, gaps = _training_rows(performance[inside], measures[inside], pairs_per_task, seed)
-        trees = TreeEnsemble.from_lightgbm_text(_boost(rows, gaps, longest, seed))
+        trees = TreeEnsemble.from_lightgbm_text(grow(rows, gaps, longest, seed))
         for row, count in rounds:
             begun = trees.first(min(count, trees.n_trees))
             for task in held_out:
@@ -222,6 +221,15 @@ def tune_predictor(
     )
     zero_errors = np.sqrt(np.mean(truth**2, axis=1))
     return TuningResult(tuple(candidates), errors, zero_errors, tuple(fold_of.tolist()))
+
+
+def tuning_pairs(n_tasks: int) -> int:
+    """How many pairs of each task to compare settings on: 2,000, and fewer where there are more tasks than forty.
+
+    >>> tuning_pairs(38), tuning_pairs(400)
+    (2000, 200)
+    """
+    return min(2_000, max(80_000 // n_tasks, 100))
 
 
 def group_folds(groups: Sequence[str], n_folds: int) -> IntArray:
@@ -290,27 +298,10 @@ def _sampled_pairs(n_models: int, count: int | None, rng: np.random.Generator) -
     return first[chosen], second[chosen]
 
 
-def _boost(rows: FloatArray, gaps: FloatArray, params: PredictorParams, seed: int) -> str:
-    """The text of the trees that LightGBM grows, without what it appends to them."""
-    import lightgbm
-
-    settings: dict[str, Any] = {
-        "objective": "regression",
-        "num_leaves": params.num_leaves,
-        "learning_rate": params.learning_rate,
-        "min_data_in_leaf": max(1, round(params.min_leaf_share * len(rows))),
-        # Features are finite; a split then needs no rule for missing values.
-        "use_missing": False,
-        "deterministic": True,
-        "force_row_wise": True,
-        "num_threads": 1,
-        "seed": seed,
-        "verbosity": -1,
-    }
-    data = lightgbm.Dataset(rows, gaps, params=settings)
-    booster = lightgbm.train(settings, data, num_boost_round=params.rounds)
-    text: str = booster.model_to_string(num_iteration=-1)
-    return text[: text.index(_END_OF_TREES) + len(_END_OF_TREES)]
+def grow(rows: FloatArray, gaps: FloatArray, params: PredictorParams, seed: int) -> str:
+    """The text of the trees for these rows."""
+    smallest = max(1, round(params.min_leaf_share * len(rows)))
+    return boost(rows, gaps, Growth(params.num_leaves, params.rounds, params.learning_rate, smallest), seed)
 
 
 def _checked_history(performance: FloatArray, measures: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -16,6 +16,8 @@ from elect.core.arrays import FloatArray, IntArray
 from elect.core.compiled import compiled
 from elect.errors import InvalidInput
 
+_COMPARED_MODELS = 60
+
 
 def pair_indices(n_models: int) -> tuple[IntArray, IntArray]:
     """The pairs (i, j) of models with i < j, row by row of the upper triangle.
@@ -94,6 +96,20 @@ def _checked(values: FloatArray, ndim: int, name: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise InvalidInput(f"{name} must be finite; some values are NaN or infinite.")
     return array
+
+
+def tasks_like(
+    expected: FloatArray, performance: FloatArray, order: IntArray, n_tasks: int, scale: bool = False
+) -> list[tuple[int, float]]:
+    """The historical tasks whose gaps between models resemble those of the expected performances, nearest first.
+
+    ``order`` ranks the models; those compared are spread over the whole of it.
+    """
+    spread = order[np.unique(np.linspace(0, len(order) - 1, _COMPARED_MODELS).astype(int))]
+    if len(spread) < 2:
+        return []
+    found = similarity_to_tasks(pairwise_gaps(expected[spread]), performance, spread, scale=scale)
+    return [(int(t), float(found[t])) for t in np.argsort(-found, kind="stable")[:n_tasks]]
 
 
 def _match(n_pairs: int, expected: int) -> None:

@@ -26,22 +26,32 @@ from elect.core.atomic import write_atomically
 from elect.errors import ElectError, PoolMismatch, StoreError
 from elect.meta.database import LONGEST_NAME, MetaDatabase, SearchSettings, plain_json
 from elect.meta.predictor import PairwisePredictor
+from elect.meta.rank_predictor import RankPredictor
 from elect.meta.trees import MAX_TEXT
 
 FORMAT = "elect-meta-database"
-VERSION = 1
+VERSION = 2
 MAX_TOTAL = 256 * 2**20
 
 _MANIFEST = "manifest.json"
-_LIMITS = {_MANIFEST: 8 * 2**20, "performance.npy": MAX_TOTAL, "measures.npy": MAX_TOTAL, "predictor.txt": MAX_TEXT}
+_LIMITS = {
+    _MANIFEST: 8 * 2**20,
+    "performance.npy": MAX_TOTAL,
+    "measures.npy": MAX_TOTAL,
+    "predictor.txt": MAX_TEXT,
+    # Both are empty where the history is too small for a rank predictor.
+    "ranker.txt": MAX_TEXT,
+    "gate.txt": MAX_TEXT,
+}
+_FIRST_VERSION = set(_LIMITS) - {"ranker.txt", "gate.txt"}
 _MANIFEST_KEYS = {
     *("format", "version", "members", "pool", "tasks", "metric", "measure_names"),
-    *("anchors", "initial_models", "settings", "provenance", "calibration"),
+    *("anchors", "initial_models", "settings", "provenance", "calibration", "rank_predictor"),
 }
 _END_RECORD = struct.Struct("<4s4H2LH")
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
 _NPY_MAX_HEADER = 1024
-_NPY_HEADER = re.compile(rb"\{'descr': '<f8', 'fortran_order': False, 'shape': \(([0-9, ]{1,40})\), \} *\n")
+_NPY_HEADER = re.compile(rb"\{'descr': '(<f[48])', 'fortran_order': False, 'shape': \(([0-9, ]{1,40})\), \} *\n")
 
 
 def save(database: MetaDatabase, path: str | os.PathLike[str]) -> None:
@@ -67,10 +77,13 @@ def load(path: str | os.PathLike[str], pool: ModelPool | None = None) -> MetaDat
 
 def dumps(database: MetaDatabase) -> bytes:
     """The bytes of the file of a database."""
+    learned = database.rank_predictor
     members = {
         "performance.npy": _npy(database.performance.values),
         "measures.npy": _npy(database.measures),
         "predictor.txt": database.predictor.text.encode("ascii"),
+        "ranker.txt": b"" if learned is None else learned.ranker.encode("ascii"),
+        "gate.txt": b"" if learned is None else learned.gate.encode("ascii"),
     }
     members = {_MANIFEST: _manifest(database, members), **members}
     # The directory of the archive takes less than the 4096 bytes that reading allows it.
@@ -114,12 +127,20 @@ def loads(data: bytes, pool: ModelPool | None = None, source: str = "The databas
 
 def _npy(values: FloatArray) -> bytes:
     buffer = io.BytesIO()
-    array = np.ascontiguousarray(values, dtype="<f8")
+    # Half the size where nothing is lost: training rounds what it learns to single precision.
+    with np.errstate(over="ignore"):  # what is too large for it is infinite there, and not lossless
+        kind = "<f4" if (values.astype(np.float32) == values).all() else "<f8"
+    array = np.ascontiguousarray(values, dtype=kind)
     np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
     return buffer.getvalue()
 
 
+def _learned_document(learned: RankPredictor) -> dict[str, Any]:
+    return {"prior": learned.prior.tolist(), "outcomes": learned.outcomes.tolist()}
+
+
 def _manifest(database: MetaDatabase, members: Mapping[str, bytes]) -> bytes:
+    learned = database.rank_predictor
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -138,6 +159,7 @@ def _manifest(database: MetaDatabase, members: Mapping[str, bytes]) -> bytes:
         "settings": asdict(database.settings),
         "provenance": plain_json(database.provenance),
         "calibration": None if database.calibration is None else plain_json(database.calibration),
+        "rank_predictor": None if learned is None else _learned_document(learned),
     }
     try:
         return (json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n").encode("ascii")
@@ -156,6 +178,8 @@ def _members(data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
+            if {info.filename for info in infos} == _FIRST_VERSION:
+                raise StoreError(_other_version(1))
             if sorted(info.filename for info in infos) != sorted(_LIMITS):
                 raise StoreError(f"It must hold the members {', '.join(_LIMITS)}, and no other.")
             if sum(info.file_size for info in infos) > MAX_TOTAL:
@@ -176,7 +200,11 @@ def _check_end_record(data: bytes) -> None:
     signature, disk, start_disk, here, entries, size, offset, comment = _END_RECORD.unpack(data[end:])
     if signature != b"PK\x05\x06":
         raise StoreError("It is truncated or damaged: the archive has no end record.")
-    if (disk, start_disk, comment) != (0, 0, 0) or here != entries or entries != len(_LIMITS):
+    if (
+        (disk, start_disk, comment) != (0, 0, 0)
+        or here != entries
+        or entries not in (len(_LIMITS), len(_FIRST_VERSION))
+    ):
         raise StoreError(f"It is damaged: the archive must have {len(_LIMITS)} members and no comment.")
     # A locator of the 64-bit kind would make zipfile read another directory than the one checked here.
     if size > 4096 or offset + size != end or data[end - 20 : end - 16] == b"PK\x06\x07":
@@ -209,10 +237,7 @@ def _parse_manifest(members: Mapping[str, bytes]) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise StoreError(f"Its manifest must say that the format is {FORMAT!r}.")
     if type(manifest.get("version")) is not int or manifest["version"] != VERSION:
-        raise StoreError(
-            f"It has version {manifest.get('version')!r} of the format and this elect reads version {VERSION}: "
-            "use the elect that wrote it."
-        )
+        raise StoreError(_other_version(manifest.get("version")))
     _record(manifest, "Its manifest", _MANIFEST_KEYS)
     listed = _record(manifest["members"], "The list of members in its manifest", set(members) - {_MANIFEST})
     for name, entry in listed.items():
@@ -220,6 +245,12 @@ def _parse_manifest(members: Mapping[str, bytes]) -> dict[str, Any]:
         if told != {"bytes": len(members[name]), "sha256": hashlib.sha256(members[name]).hexdigest()}:
             raise StoreError(f"Its member {name} does not match its checksum.")
     return manifest
+
+
+def _other_version(found: Any) -> str:
+    return (
+        f"It has version {found!r} of the format and this elect reads version {VERSION}: use the elect that wrote it."
+    )
 
 
 def _parse_pool(content: Any) -> ModelPool:
@@ -265,25 +296,50 @@ def _parse_database(manifest: Mapping[str, Any], members: Mapping[str, bytes], p
         settings=SearchSettings(**settings),
         provenance=_record(manifest["provenance"], "The provenance in its manifest", None),
         calibration=calibration,
+        rank_predictor=_parse_learned(manifest["rank_predictor"], members),
     )
 
 
+def _parse_learned(content: Any, members: Mapping[str, bytes]) -> RankPredictor | None:
+    texts = [_ascii(members[name]) for name in ("ranker.txt", "gate.txt")]
+    if content is None:
+        if any(texts):
+            raise StoreError("Its manifest has no rank predictor, but there are trees of one.")
+        return None
+    record = _record(content, "The rank predictor in its manifest", {"prior", "outcomes"})
+    prior = _numbers(_list(record["prior"], "prior"))
+    outcomes = _numbers(_list(record["outcomes"], "outcomes"))
+    return RankPredictor(texts[0], texts[1], prior, outcomes.reshape(-1, 2) if not outcomes.size else outcomes)
+
+
+def _numbers(values: list[Any]) -> FloatArray:
+    """A list of numbers, or of lists of them, as an array. numpy alone would take texts and null for numbers too."""
+    rows = values if values and all(isinstance(row, list) for row in values) else [values]
+    try:
+        if all(type(number) in (int, float) for row in rows for number in row):
+            return np.array(values, dtype=np.float64)
+    except (ValueError, OverflowError):
+        pass
+    raise StoreError("The rank predictor in its manifest must hold lists of numbers.")
+
+
 def _parse_npy(data: bytes, name: str) -> FloatArray:
-    """An array of float64 whose header is what ``numpy.save`` writes, and whose size is what the header says."""
+    """An array of floats whose header is what ``numpy.save`` writes, and whose size is what the header says."""
     start = len(_NPY_MAGIC) + 2
     length = int.from_bytes(data[len(_NPY_MAGIC) : start], "little")
     if not data.startswith(_NPY_MAGIC) or length > _NPY_MAX_HEADER:
         raise StoreError(f"Its member {name} must be an array in version 1.0 of the npy format with a short header.")
     header = _NPY_HEADER.fullmatch(data[start : start + length])
     if header is None:
-        raise StoreError(f"Its member {name} must be an array of little-endian float64 in C order.")
+        raise StoreError(f"Its member {name} must be an array of little-endian floats in C order.")
     try:
-        shape = [int(size) for size in header[1].decode().split(",") if size.strip()]
+        shape = [int(size) for size in header[2].decode().split(",") if size.strip()]
     except ValueError:
         raise StoreError(f"Its member {name} must have a shape of plain numbers.") from None
-    if not 1 <= len(shape) <= 3 or 8 * math.prod(shape) != len(data) - start - length:
+    kind = header[1].decode()
+    if not 1 <= len(shape) <= 3 or int(kind[2]) * math.prod(shape) != len(data) - start - length:
         raise StoreError(f"Its member {name} must have up to 3 dimensions and hold the numbers they call for.")
-    values: FloatArray = np.frombuffer(data, dtype="<f8", offset=start + length).reshape(shape).astype(np.float64)
+    values: FloatArray = np.frombuffer(data, dtype=kind, offset=start + length).reshape(shape).astype(np.float64)
     values.flags.writeable = False
     return values
 

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from elect.core import SearchStep, Selection
 from elect.core.arrays import FloatArray, IntArray
-from elect.detector import ElectDetector, sample_rows
+from elect.detector import ElectDetector, chosen_strategy, sample_rows
 from elect.meta.database import MetaDatabase
-from elect.meta.expectation import expected_rank
 from elect.pool import PoolScorer
 from elect.product.agreement import Agreement, agreement_of
 from elect.product.batches import score_batches
 from elect.product.explaining import Explainer, Reason, explainer_for_fitted, shortened
 from elect.product.opened import OpenedTable
-from elect.search import search
+from elect.strategies import STRATEGIES
 from elect.tables import ColumnTreatment, Labels, TableError, read_labels
 from elect.training.performance import METRICS
 
@@ -37,7 +36,8 @@ class Choices:
     drop: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
     contamination: float | Literal["auto"] = "auto"
-    max_models: int | None = 50
+    strategy: str = "auto"
+    max_models: int | None = None
     max_seconds: float | None = None
     seed: int = 0
     n_jobs: int | None = -1
@@ -116,12 +116,14 @@ class Election:
         self.detector = ElectDetector(
             choices.contamination,
             database=database,
+            strategy=choices.strategy,
             max_models=choices.max_models,
             max_seconds=choices.max_seconds,
             random_state=choices.seed,
             n_jobs=choices.n_jobs,
         )
         self.detector._check_params()
+        self.strategy = chosen_strategy(choices.strategy, choices.max_models)
         table = opened.sample
         self.treatment, rows = ColumnTreatment.fit_transform(
             table, label=choices.label, id=choices.id, drop=choices.drop, columns=choices.columns
@@ -140,10 +142,17 @@ class Election:
         self._rows = rows
         self._steps: list[SearchStep] = []
 
+    @property
+    def most_models(self) -> int | None:
+        """How many models may be evaluated, if that is set."""
+        if self.choices.max_models is None and self.strategy != "elect":
+            return len(self.database.pool)
+        return self.choices.max_models
+
     def steps(self) -> Iterator[SearchStep]:
         """One step for each evaluated model."""
         choices = self.choices
-        for step in search(
+        for step in STRATEGIES[self.strategy](
             self.database,
             self.scorer,
             max_models=choices.max_models,
@@ -157,9 +166,9 @@ class Election:
         """The pick after the steps consumed so far."""
         chosen = Selection.from_steps(
             self._steps,
+            strategy=self.strategy,
             metric=self.database.settings.metric,
             stopped_because=stopped_because,
-            expected_rank=expected_rank(self.database),
         )
         note = self.scorer.note(chosen.model_id)
         return chosen if note is None else replace(chosen, notes=(*chosen.notes, note))
@@ -174,7 +183,8 @@ class Election:
     def detect(self, selection: Selection, top: int = 10) -> Detection:
         """Fit the pick, score every row and explain the most outlying ones."""
         detector, opened = self.detector, self.opened
-        plain = replace(selection, notes=())  # ``_adopt`` makes the notes anew
+        own = self.scorer.note(selection.model_id)  # ``_adopt`` adds it again
+        plain = replace(selection, notes=tuple(note for note in selection.notes if note != own))
         if opened.positions is None:
             sample = None if len(self.fitted) == len(self._rows) else self.fitted
             detector._adopt(self.scorer, plain, self._rows, sample, self.treatment)

@@ -212,11 +212,11 @@ def selection_from(plain: Any) -> Selection:
                 "neighbors": _neighbors(step["neighbors"]),
                 "pick": _candidate(step["pick"]),
                 "runners_up": tuple(_candidate(candidate) for candidate in step["runners_up"]),
+                "expected_rank": _interval(step.get("expected_rank")),
             }
         )
         for step in plain["steps"]
     )
-    rank = plain["expected_rank"]
     return Selection(
         **{
             **plain,
@@ -229,10 +229,14 @@ def selection_from(plain: Any) -> Selection:
             "evaluated": tuple(_text(model_id) for model_id in plain["evaluated"]),
             "failures": tuple((str(model_id), str(why)) for model_id, why in plain["failures"]),
             "steps": steps,
-            "expected_rank": None if rank is None else RankInterval(**rank),
+            "expected_rank": _interval(plain["expected_rank"]),
             "notes": tuple(_text(note) for note in plain["notes"]),
         }
     )
+
+
+def _interval(plain: Any) -> RankInterval | None:
+    return None if plain is None else RankInterval(**plain)
 
 
 def _candidate(plain: Any) -> Candidate:

@@ -76,10 +76,8 @@ def _pick(found: ReportSummary) -> Html:
 
 def _why(found: ReportSummary) -> str:
     chosen = found.selection
-    if chosen.strategy == "answers":
-        return (
-            f"{chosen.stopped_because}: with them it is expected to find most ({chosen.metric} {chosen.pick.mean:.2f})."
-        )
+    if chosen.reason is not None:
+        return f"{chosen.reason[:1].upper()}{chosen.reason[1:]}."
     if not chosen.neighbors:
         return (
             f"No similar task was looked for: this model did best on the whole history ({chosen.metric} "
@@ -189,6 +187,9 @@ def _search(found: ReportSummary) -> Html:
         ("expected improvement", True),
         ("pick after it", False),
     ]
+    if all(step.phase in ("prior", "pool") for step in found.trace):
+        said = f"{len(found.selection.evaluated)} models were scored, and the pick was made from all of their scores."
+        return _section("The search", tag("p", said))
     return _section(
         "The search",
         tag(

@@ -45,10 +45,15 @@ def search(
         raise InvalidInput(f"init must be one of {', '.join(INITIALIZATIONS)}, got {init!r}.")
     if acquisition == "ei-per-second" and not isinstance(source, CostedSource):
         raise InvalidInput("acquisition='ei-per-second' must have a source that predicts costs, as PoolScorer does.")
-    for name, value in (("patience", patience), ("max_models", max_models), ("max_seconds", max_seconds)):
+    check_budgets(patience=patience, max_models=max_models, max_seconds=max_seconds)
+    return _Search(database, source, acquisition, init, patience, max_models, max_seconds, n_neighbor_tasks, seed).run()
+
+
+def check_budgets(**budgets: float | None) -> None:
+    """Budgets are None or at least 0."""
+    for name, value in budgets.items():
         if value is not None and not value >= 0:
             raise InvalidInput(f"{name} must be at least 0, got {value!r}.")
-    return _Search(database, source, acquisition, init, patience, max_models, max_seconds, n_neighbor_tasks, seed).run()
 
 
 class _Search:
@@ -191,7 +196,9 @@ class _Search:
         failure: str | None = None,
         stopped: str | None = None,
     ) -> SearchStep:
-        order = np.argsort(-self.mean, kind="stable")[: 1 + _RUNNERS_UP]
+        order = np.argsort(-self.mean, kind="stable")
+        failed = np.isin(order, list(self.failed))  # what does not run on this table comes last, whatever it did before
+        order = np.r_[order[~failed], order[failed]][: 1 + _RUNNERS_UP]
         shown = [self._candidate(int(i)) for i in order]
         neighbors = zip(self.neighbors, self.similarities, strict=True)
         seconds = time.perf_counter() - self.started

@@ -20,6 +20,11 @@ from elect.training.performance import Metric, metric_name, performance
 from elect.training.pieces import ENGINE_VERSION, Pieces, digest, task_digest
 
 
+def single_precision(values: FloatArray) -> FloatArray:
+    """Rounded to what float32 can hold: a database is half as large, and no rank hangs on the eighth digit."""
+    return values.astype(np.float32).astype(np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """Everything that decides the numbers of a record."""
@@ -69,7 +74,7 @@ class MetaRecords:
 
     @property
     def performance(self) -> PerformanceMatrix:
-        values = np.array([task.performance for task in self.tasks])
+        values = single_precision(np.array([task.performance for task in self.tasks]))
         names = tuple(task.name for task in self.tasks)
         return PerformanceMatrix(values, names, self.recipe.pool.ids, metric_name(self.recipe.metric))
 
@@ -140,15 +145,20 @@ def read_record(pieces: Pieces, task: LabeledTask, recipe: Recipe) -> TaskRecord
     )
 
 
+def stored_scores(pieces: Pieces, record: TaskRecord, recipe: Recipe) -> ScoreMatrix:
+    """The scores of a task that was scored before."""
+    stored = pieces.get("scores", record.key)
+    if stored is None:
+        raise InvalidInput(f"The scores of task {record.name!r} vanished from {pieces.folder}: start again.")
+    return ScoreMatrix(stored["scores"], recipe.pool.ids)
+
+
 def measure_task(pieces: Pieces, record: TaskRecord, recipe: Recipe, anchors: tuple[str, ...]) -> FloatArray:
     """The measures of every model on one task against the anchors (models x measures); kept as a piece."""
     key = digest(record.key, recipe.measure_names, *anchors)
     piece = pieces.get("measures", key)
     if piece is None or "measures" not in piece:
-        stored = pieces.get("scores", record.key)
-        if stored is None:
-            raise InvalidInput(f"The scores of task {record.name!r} vanished from {pieces.folder}: start again.")
-        scores = ScoreMatrix(stored["scores"], recipe.pool.ids)
+        scores = stored_scores(pieces, record, recipe)
         table = References.of(scores.subset(anchors), recipe.measure_names).values(scores.values)
         piece = {"measures": table}
         pieces.put("measures", key, piece)

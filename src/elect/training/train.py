@@ -15,13 +15,24 @@ from elect.meta.anchors import choose_anchors
 from elect.meta.coverage import coverage_initial_models
 from elect.meta.database import MetaDatabase, SearchSettings, plain_json
 from elect.meta.predictor import PredictorParams, train_predictor, tune_predictor
+from elect.meta.rank_predictor import RankPredictor
+from elect.meta.signals import Grid
 from elect.pool import default_pool
 from elect.pool.parallel import n_threads
 from elect.training.corpus import read_corpus
+from elect.training.learned import MIN_GROUPS, task_signals, train_rank_predictor
 from elect.training.meter import Meter, meter
 from elect.training.performance import Metric
 from elect.training.pieces import Pieces, digest
-from elect.training.records import MetaRecords, Recipe, check_corpus, measure_task, read_record, work_folder
+from elect.training.records import (
+    MetaRecords,
+    Recipe,
+    check_corpus,
+    measure_task,
+    read_record,
+    single_precision,
+    work_folder,
+)
 from elect.training.tuning import PAPER_INITIAL_SIZE, Trial, tune_settings
 from elect.training.workers import score_corpus
 
@@ -86,6 +97,7 @@ def database_of(
     *,
     pairs_per_task: int | None = None,
     tune: bool = True,
+    learn_ranks: bool = True,
     n_jobs: int = 1,
     bar: Meter | None = None,
 ) -> MetaDatabase:
@@ -99,7 +111,8 @@ def database_of(
     anchors = tuple(recipe.pool.ids[i] for i in choice.anchors)
     bar.advance()
     bar.stage("measuring models", len(records.tasks))
-    measures = np.array([_advanced(measure_task(pieces, task, recipe, anchors), bar) for task in records.tasks])
+    measured = [_advanced(measure_task(pieces, task, recipe, anchors), bar) for task in records.tasks]
+    measures = single_precision(np.array(measured))
     bar.stage("training the predictor", 2)
     key = digest(recipe.seed, groups, performance.values.tobytes().hex(), measures.tobytes().hex())
     params = (
@@ -129,12 +142,29 @@ def database_of(
         settings=SearchSettings(metric=performance.metric),
         provenance=_provenance(records, params, choice.held_out),
         calibration={"curves": records.curves.to_json()},
+        rank_predictor=_rank_predictor(records, pieces, bar) if learn_ranks else None,
     )
     if not (several and tune):
         return database
     bar.stage("tuning the search", 1)
     trial, held_out = _tuned_trial(database, params, recipe, pieces, key, n_jobs)
     return _with_settings(database, trial, held_out)
+
+
+def _rank_predictor(records: MetaRecords, pieces: Pieces, bar: Meter) -> RankPredictor | None:
+    """What the learned pick goes by."""
+    grid = Grid.of(records.recipe.pool)
+    if len(set(records.groups)) < MIN_GROUPS:
+        return None
+    bar.stage("reading the pool's signals", len(records.tasks))
+    signals = []
+    for task in records.tasks:
+        signals.append(task_signals(pieces, task, records.recipe, grid))
+        bar.advance()
+    bar.stage("training the rank predictor", 1)
+    found = train_rank_predictor(signals, records.performance.values, records.groups, grid, records.recipe.seed)
+    bar.advance()
+    return found
 
 
 def _advanced(value: FloatArray, bar: Meter) -> FloatArray:

@@ -15,11 +15,13 @@ from elect.core import PerformanceMatrix, SearchStep
 from elect.core.arrays import FloatArray
 from elect.meta.coverage import coverage_initial_models
 from elect.meta.database import MetaDatabase, SearchSettings
-from elect.meta.predictor import PairwisePredictor, PredictorParams, train_predictor
+from elect.meta.predictor import PairwisePredictor, PredictorParams, train_predictor, tuning_pairs
 from elect.search import ReplayedMeasures, search
 
 PAPER_INITIAL_SIZE = 7
 MAX_MODELS = 50
+TUNED_TASKS = 120
+"""Settings are compared on at most so many tasks, spread evenly over the groups."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ class SettingsChoice:
 
     chosen: Trial
     trials: tuple[Trial, ...]
-    ranks: FloatArray  # (trials, tasks) rank of the pick, as a share of the pool
+    ranks: FloatArray  # (trials, tasks asked about) rank of the pick, as a share of the pool
 
     @property
     def held_out_ranks(self) -> FloatArray:
-        """The rank of the chosen settings' pick on each task while its group was left out, as a share of the pool."""
+        """The rank of the chosen settings' pick, as a share of the pool, on each task while its group was left out."""
         row: FloatArray = self.ranks[self.trials.index(self.chosen)]
         return row
 
@@ -84,6 +86,7 @@ def fold_database(
         initial_models=coverage_initial_models(matrix, len(database.initial_models)),
         provenance={},
         calibration=None,  # it was learned on the group that is left out, too
+        rank_predictor=None,
     )
 
 
@@ -91,24 +94,26 @@ def tune_settings(
     database: MetaDatabase,
     params: PredictorParams,
     *,
-    pairs_per_task: int | None = 2_000,
+    pairs_per_task: int | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> SettingsChoice:
     """Leave each group out in turn and see which settings pick best."""
     from joblib import Parallel, delayed
 
+    pairs_per_task = pairs_per_task or tuning_pairs(len(database.tasks))
     combinations = [Trial(t, size, scale) for t, size, scale in product(NEIGHBORS, SIZES, SCALES)]
     trials = tuple(replace(trial, patience=p) for trial in combinations for p in PATIENCES)
     shares = _rank_shares(database.performance)
     ranks = np.full((len(trials), len(database.tasks)), np.nan)
+    asked = spread_tasks(database.groups, TUNED_TASKS)
 
     def leave_out(group: str) -> None:
         fold = fold_database(database, group, params, pairs_per_task, seed)
         if fold is None:
             return
         largest = coverage_initial_models(fold.performance, max(SIZES))
-        for task in (i for i, other in enumerate(database.groups) if other == group):
+        for task in (i for i in asked if database.groups[i] == group):
             source = ReplayedMeasures(database.pool.ids, database.measures[task])
             row = 0
             for trial in combinations:
@@ -124,7 +129,26 @@ def tune_settings(
 
     groups = list(dict.fromkeys(database.groups))
     Parallel(n_jobs=n_jobs, backend="threading")(delayed(leave_out)(group) for group in groups)
+    ranks = ranks[:, asked]
     return SettingsChoice(_choose(trials, ranks), trials, ranks)
+
+
+def spread_tasks(groups: Sequence[str], most: int) -> list[int]:
+    """At most so many tasks (or one a group), the same number of each group as far as there are.
+
+    >>> spread_tasks(["a", "a", "b", "a"], 3)
+    [0, 1, 2]
+    """
+    for each in range(len(groups), 0, -1):
+        seen: dict[str, int] = {}
+        chosen = []
+        for i, group in enumerate(groups):
+            seen[group] = seen.get(group, 0) + 1
+            if seen[group] <= each:
+                chosen.append(i)
+        if len(chosen) <= most:
+            return chosen
+    return chosen
 
 
 def _rank_shares(performance: PerformanceMatrix) -> FloatArray:

@@ -1,0 +1,422 @@
+"""Every strategy keeps the same promises: an answer after any step, budgets kept, failures told, no labels seen."""
+
+import inspect
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elect import MetaDatabase, ModelPool, score_pool
+from elect.core import PerformanceMatrix, SearchStep, Selection
+from elect.errors import ElectError, InvalidInput
+from elect.meta.boosting import Growth, boost
+from elect.meta.rank_predictor import RankPredictor, gate_row, ranker_rows
+from elect.meta.signals import Grid, signals_of
+from elect.search import ReplayedScores
+from elect.strategies import DEFAULT, STRATEGIES, Strategy, check_strategy, select
+from elect.training import train
+from toys import SMALL_POOL, corpus, make_task, toy_rank_predictor, upto
+
+WHOLE_POOL = ("learned", "consensus")
+EVALUATING = [name for name in STRATEGIES if name != "fixed"]
+UNFINISHED = "the pool was not scored to the end: the pick is the best fixed model of the history"
+WHY = "RuntimeError: this model does not like this table"
+N = len(SMALL_POOL)
+
+
+@cache
+def scores() -> Any:
+    return score_pool(make_task(100).X, SMALL_POOL)
+
+
+class Source:
+    """Scores and nothing else. It counts what it was asked, and can fail and be slow."""
+
+    def __init__(self, fails: tuple[str, ...] = (), seconds: float = 0.0) -> None:
+        self.fails = fails
+        self.seconds = seconds
+        self.asked: list[str] = []
+
+    def scores(self, model_id: str) -> Any:
+        self.asked.append(model_id)
+        time.sleep(self.seconds)
+        if model_id in self.fails:
+            raise RuntimeError("this model does not like this table")
+        return scores()[model_id]
+
+
+@pytest.fixture(scope="module")
+def calibrated(small_database: MetaDatabase) -> MetaDatabase:
+    """A history that has everything to say about the rank of a pick."""
+    told = {**(small_database.calibration or {}), "rank_shares": np.linspace(1 / N, 1.0, 30).tolist()}
+    return replace(small_database, rank_predictor=toy_rank_predictor(SMALL_POOL), calibration=told)
+
+
+@pytest.fixture(params=["small", "calibrated"])
+def database(request: pytest.FixtureRequest, small_database: MetaDatabase, calibrated: MetaDatabase) -> MetaDatabase:
+    return small_database if request.param == "small" else calibrated
+
+
+@pytest.fixture(params=STRATEGIES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def run(name: str) -> Strategy:
+    return STRATEGIES[name]
+
+
+def timeless(steps: Iterator[SearchStep] | list[SearchStep]) -> list[SearchStep]:
+    return [replace(step, seconds=0.0) for step in steps]
+
+
+def assert_valid(selection: Selection, database: MetaDatabase) -> None:
+    ids = database.pool.ids
+    assert selection.model_id in ids
+    shown = [selection.model_id, *(c.model_id for c in selection.runners_up)]
+    assert len(set(shown)) == len(shown) == 4
+    assert set(selection.evaluated) <= set(ids)
+    assert not {model_id for model_id, _ in selection.failures} & set(selection.evaluated)
+    assert {neighbor.task for neighbor in selection.neighbors} <= set(database.tasks)
+    for candidate in (selection.pick, *selection.runners_up):
+        assert len(candidate.on_neighbors) == len(selection.neighbors)
+        assert np.isfinite([candidate.mean, candidate.spread, *candidate.on_neighbors]).all()
+    if selection.expected_rank is not None:
+        rank = selection.expected_rank
+        assert 1.0 <= rank.low <= rank.expected <= rank.high <= len(ids)
+    assert selection.stopped_because
+    assert selection.why
+    assert str(selection.explain())
+    assert selection._repr_html_()
+
+
+# Steps
+
+
+def test_steps_are_counted_and_the_last_says_why_it_is_the_last(run: Strategy, database: MetaDatabase) -> None:
+    steps = list(run(database, Source()))
+    assert [step.index for step in steps] == list(range(len(steps)))
+    assert (steps[0].phase, steps[0].evaluated) == ("prior", None)
+    assert all(a.seconds <= b.seconds for a, b in pairwise(steps))
+    assert all(step.stopped_because is None for step in steps[:-1])
+    assert steps[-1].stopped_because
+
+
+def test_every_step_is_an_answer(run: Strategy, name: str, database: MetaDatabase) -> None:
+    whole = list(run(database, Source()))
+    for count in range(1, len(whole) + 1):
+        source = Source()
+        selection = Selection.from_steps(upto(run(database, source), count), strategy=name)
+        assert_valid(selection, database)
+        assert selection.pick == whole[count - 1].pick
+        assert set(selection.evaluated) == set(source.asked)
+        stopped = whole[-1].stopped_because if count == len(whole) else "the caller stopped"
+        assert selection.stopped_because == stopped
+
+
+def test_nothing_is_scored_before_it_is_asked_for(run: Strategy, database: MetaDatabase) -> None:
+    source = Source()
+    steps = run(database, source)
+    assert next(steps).evaluated is None
+    assert source.asked == []
+
+
+@pytest.mark.parametrize("strategy", WHOLE_POOL)
+def test_the_whole_pool_is_scored_model_by_model(strategy: str, database: MetaDatabase) -> None:
+    source = Source()
+    steps = list(STRATEGIES[strategy](database, source))
+    assert [step.evaluated for step in steps] == [None, *SMALL_POOL.ids]
+    assert source.asked == list(SMALL_POOL.ids)
+    assert {step.phase for step in steps[1:]} == {"pool"}
+    assert {step.pick for step in steps[:-1]} == {steps[0].pick}
+    assert {step.reason for step in steps[:-1]} == {UNFINISHED}
+    assert steps[-1].stopped_because == "the whole pool was scored"
+    assert len(steps[-1].neighbors) == min(database.settings.n_neighbor_tasks, len(database.tasks))
+
+
+def test_equal_arguments_give_equal_steps(run: Strategy, database: MetaDatabase) -> None:
+    assert timeless(run(database, Source(), seed=3)) == timeless(run(database, Source(), seed=3))
+
+
+def test_a_selection_is_made_of_the_steps(name: str, run: Strategy, database: MetaDatabase) -> None:
+    found = select(database, Source(), strategy=name)
+    last = list(run(database, Source()))[-1]
+    assert (found.pick, found.neighbors, found.runners_up) == (last.pick, last.neighbors, last.runners_up)
+    assert (found.expected_rank, found.reason) == (last.expected_rank, last.reason)
+    assert (found.strategy, found.metric) == (name, database.settings.metric)
+
+
+def test_learned_is_what_is_taken_unless_told_otherwise(database: MetaDatabase) -> None:
+    assert DEFAULT == "learned"
+    assert select(database, Source()).strategy == "learned"
+
+
+@pytest.mark.parametrize("name", EVALUATING, indirect=True)
+def test_an_interrupt_passes_through_and_what_came_before_is_an_answer(run: Strategy, database: MetaDatabase) -> None:
+    class Interrupting(Source):
+        def scores(self, model_id: str) -> Any:
+            if len(self.asked) == 3:
+                raise KeyboardInterrupt
+            return super().scores(model_id)
+
+    steps: list[SearchStep] = []
+    with pytest.raises(KeyboardInterrupt):
+        steps.extend(run(database, Interrupting()))
+    assert_valid(Selection.from_steps(steps, stopped_because="interrupted"), database)
+
+
+# Budgets
+
+
+@pytest.mark.parametrize("name", EVALUATING, indirect=True)
+@pytest.mark.parametrize("budget", [0, 1, 3, N - 1])
+def test_a_budget_of_models_is_kept(run: Strategy, name: str, budget: int, database: MetaDatabase) -> None:
+    source = Source()
+    steps = list(run(database, source, max_models=budget))
+    selection = Selection.from_steps(steps, strategy=name)
+    assert_valid(selection, database)
+    assert len(set(source.asked)) == budget
+    assert selection.stopped_because == f"the budget of {budget} models is spent"
+    if name in WHOLE_POOL:
+        assert selection.pick == steps[0].pick
+        assert selection.why == UNFINISHED
+        assert selection.expected_rank is None
+        assert selection.neighbors == ()
+
+
+@pytest.mark.parametrize("strategy", WHOLE_POOL)
+def test_a_budget_of_the_whole_pool_is_no_limit(strategy: str, database: MetaDatabase) -> None:
+    plain = timeless(STRATEGIES[strategy](database, Source()))
+    for budget in (N, N + 1, 10**6):
+        assert timeless(STRATEGIES[strategy](database, Source(), max_models=budget)) == plain
+
+
+@pytest.mark.parametrize("name", EVALUATING, indirect=True)
+@pytest.mark.parametrize(("seconds", "most"), [(0.0, 0), (0.05, N - 1)])
+def test_a_budget_of_time_is_kept(
+    run: Strategy, name: str, seconds: float, most: int, calibrated: MetaDatabase
+) -> None:
+    source = Source(seconds=0.02)
+    steps = list(run(calibrated, source, max_seconds=seconds))
+    selection = Selection.from_steps(steps, strategy=name)
+    assert_valid(selection, calibrated)
+    assert min(most, 1) <= len(source.asked) <= most
+    assert selection.stopped_because == f"the budget of {seconds:g} s is spent"
+    assert selection.seconds >= seconds
+    if name in WHOLE_POOL:
+        assert selection.pick == steps[0].pick
+        assert selection.why == UNFINISHED
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_models": -1}, "max_models must be at least 0"),
+        ({"max_seconds": -1.0}, "max_seconds must be at least 0"),
+        ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
+    ],
+)
+def test_budgets_that_mean_nothing_are_refused(
+    run: Strategy, options: dict[str, Any], message: str, small_database: MetaDatabase
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        list(run(small_database, Source(), **options))
+
+
+@pytest.mark.parametrize("unknown", ["guess", "", "auto", None, 3, ["elect"]])
+def test_unknown_strategies_are_refused(unknown: Any, small_database: MetaDatabase) -> None:
+    with pytest.raises(InvalidInput, match="strategy must be one of learned, consensus, fixed, elect"):
+        check_strategy(unknown)
+    with pytest.raises(InvalidInput, match="strategy must be one of"):
+        select(small_database, Source(), strategy=unknown)
+
+
+def test_fixed_scores_nothing_and_averages_over_similar_parameters(database: MetaDatabase) -> None:
+    source = Source(SMALL_POOL.ids)
+    selection = select(database, source, strategy="fixed")
+    mean = Grid.of(database.pool).smoothed(database.performance.ranks().mean(axis=0))
+    assert selection.model_id == database.pool.ids[int(np.argmin(mean))]
+    assert (selection.evaluated, selection.failures) == ((), ())
+    assert "whole history" in selection.why
+
+
+# Failures
+
+
+@pytest.mark.parametrize("name", EVALUATING, indirect=True)
+def test_a_failing_model_is_recorded_and_never_picked(name: str, database: MetaDatabase) -> None:
+    favourite = select(database, Source(), strategy=name, max_models=N)
+    for bad in (favourite.model_id, favourite.runners_up[0].model_id):
+        selection = select(database, Source((bad,)), strategy=name, max_models=N)
+        assert_valid(selection, database)
+        if name in WHOLE_POOL:
+            assert len(selection.evaluated) == N - 1
+        # An anchor is tried again as an initial model; and the search may end without having asked at all.
+        assert dict(selection.failures) in ([{bad: WHY}, {}] if name == "elect" else [{bad: WHY}])
+        if selection.failures:
+            assert selection.model_id != bad
+
+
+@pytest.mark.parametrize("strategy", WHOLE_POOL)
+@pytest.mark.parametrize("bad", [SMALL_POOL.ids[0], SMALL_POOL.ids[5], SMALL_POOL.ids[-1]])
+def test_a_failure_at_any_place_is_one_of_the_steps(strategy: str, bad: str, database: MetaDatabase) -> None:
+    steps = list(STRATEGIES[strategy](database, Source((bad,))))
+    assert [step.evaluated for step in steps if step.failure] == [bad]
+    assert len(steps) == N + 1
+    assert bad not in {steps[-1].pick.model_id, *(c.model_id for c in steps[-1].runners_up)}
+
+
+@pytest.mark.parametrize("strategy", WHOLE_POOL)
+def test_one_model_that_works_is_picked(strategy: str, database: MetaDatabase) -> None:
+    for only in (SMALL_POOL.ids[0], SMALL_POOL.ids[-1]):
+        fails = tuple(model_id for model_id in SMALL_POOL.ids if model_id != only)
+        selection = select(database, Source(fails), strategy=strategy)
+        assert selection.model_id == only
+        assert selection.evaluated == (only,)
+        assert len(selection.failures) == N - 1
+
+
+@pytest.mark.parametrize("name", EVALUATING, indirect=True)
+def test_all_models_failing_leaves_the_best_of_the_history(run: Strategy, name: str, database: MetaDatabase) -> None:
+    steps = list(run(database, Source(SMALL_POOL.ids)))
+    selection = Selection.from_steps(steps, strategy=name)
+    assert_valid(selection, database)
+    assert selection.evaluated == ()
+    assert selection.failures
+    assert selection.neighbors == ()
+    assert selection.pick.mean == pytest.approx(database.performance.column(selection.model_id).mean())
+    if name in WHOLE_POOL:
+        assert selection.pick == steps[0].pick
+        assert len(selection.failures) == N
+        assert selection.stopped_because == "no model could be evaluated"
+
+
+# What a pick depends on
+
+
+def test_no_strategy_can_ask_for_labels(run: Strategy, database: MetaDatabase) -> None:
+    """All that a strategy is given of the table is a source; all it asks of that are scores, model by model."""
+    names: set[str] = set()
+
+    class Watched(Source):
+        def __getattribute__(self, attribute: str) -> Any:
+            names.add(attribute)
+            return super().__getattribute__(attribute)
+
+    given = inspect.signature(run).parameters
+    assert list(given) == ["database", "source", "max_models", "max_seconds", "seed"]
+    source = Watched()
+    names.clear()
+    list(run(database, source))
+    asked = {name for name in names if not name.startswith("__")} - {"asked", "seconds", "fails"}
+    assert asked <= {"scores", "measures"}  # whether it has measures instead, which this one has not
+
+
+def test_consensus_owes_nothing_to_the_history(small_database: MetaDatabase) -> None:
+    values = np.random.default_rng(0).random(small_database.performance.values.shape)
+    another = replace(
+        small_database, performance=PerformanceMatrix(values, small_database.tasks, small_database.pool.ids)
+    )
+    one, other = (select(d, Source(), strategy="consensus") for d in (small_database, another))
+    assert one.model_id == other.model_id
+    assert [c.model_id for c in one.runners_up] == [c.model_id for c in other.runners_up]
+    assert one.expected_rank is None
+
+
+def test_a_small_history_gives_the_consensus_and_says_so(small_database: MetaDatabase) -> None:
+    assert small_database.rank_predictor is None
+    learned, consensus = (select(small_database, Source(), strategy=name) for name in WHOLE_POOL)
+    assert learned.pick == consensus.pick
+    assert learned.runners_up == consensus.runners_up
+    assert learned.expected_rank is None
+    assert "the history is too small" in learned.why
+    assert "the history is too small" not in consensus.why
+    assert "the history is too small" in str(learned.explain())
+
+
+def decided(best: int, gain: float) -> RankPredictor:
+    """A rank predictor that always forecasts this model to be the best, and this gain from picking it."""
+    rng = np.random.default_rng(0)
+    grid = Grid.of(SMALL_POOL)
+    signals = signals_of(np.asarray(scores().values), grid)
+    prior = np.where(np.arange(N) == best, 0.0, np.linspace(0.4, 0.6, N))
+    texts = []
+    for width, value in (
+        (ranker_rows(signals, prior).shape[1], 0.0),
+        (len(gate_row(signals, prior, best, 0, grid)), gain),
+    ):
+        texts.append(boost(rng.normal(size=(40, width)), np.full(40, value), Growth(2, 1, 1.0, min_leaf_rows=5)))
+    outcomes = np.column_stack([np.linspace(0, 1, 400)] * 2)
+    return RankPredictor(texts[0], texts[1], prior, outcomes)
+
+
+def test_the_history_overrules_the_consensus_only_where_that_is_expected_to_pay(small_database: MetaDatabase) -> None:
+    consensus = select(small_database, Source(), strategy="consensus")
+    for best in (0, N // 2, N - 1):
+        if SMALL_POOL.ids[best] == consensus.model_id:
+            continue
+        opened = replace(small_database, rank_predictor=decided(best, 0.3))
+        shut = replace(small_database, rank_predictor=decided(best, 0.0))
+        from_history, from_consensus = (select(d, Source()) for d in (opened, shut))
+        assert from_history.model_id == SMALL_POOL.ids[best]
+        assert from_consensus.model_id == consensus.model_id
+        assert "forecast to rank best" in from_history.why
+        assert "low confidence" in from_consensus.why
+        assert from_history.expected_rank is not None
+        assert from_consensus.expected_rank is not None
+        assert from_history.expected_rank.expected < from_consensus.expected_rank.expected
+        for database in (opened, shut):
+            assert select(database, Source(), strategy="consensus").pick == consensus.pick
+
+
+def test_a_forecast_model_that_fails_gives_way_to_the_next(small_database: MetaDatabase) -> None:
+    database = replace(small_database, rank_predictor=decided(0, 0.3))
+    selection = select(database, Source(SMALL_POOL.ids[:1]))
+    assert selection.model_id == SMALL_POOL.ids[1]  # of the forecasts, the second smallest
+    assert selection.failures[0][0] == SMALL_POOL.ids[0]
+
+
+def test_expected_ranks_are_ranks(name: str, calibrated: MetaDatabase) -> None:
+    found = select(calibrated, Source(), strategy=name).expected_rank
+    if name in ("consensus", "fixed"):
+        assert found is None
+        return
+    assert found is not None
+    assert 1.0 <= found.low <= found.expected <= found.high <= N
+    assert found.level == 0.9
+
+
+def test_a_predictor_of_another_pool_is_refused(small_database: MetaDatabase) -> None:
+    learned = toy_rank_predictor(ModelPool.grid("kNN", method=["mean"], n_neighbors=list(range(1, N + 1))))
+    database = replace(small_database, rank_predictor=learned)
+    with pytest.raises(ElectError, match="train it again"):
+        select(database, Source())
+    assert select(database, Source(), strategy="consensus").model_id in SMALL_POOL
+
+
+# Small pools and small tables
+
+
+def test_a_pool_of_two_models(name: str) -> None:
+    pool = ModelPool.of(SMALL_POOL.specs[:1] + SMALL_POOL.specs[-1:])
+    database = train(corpus(2), pool, tune=False)
+    selection = select(database, ReplayedScores(score_pool(make_task(7).X, pool)), strategy=name)
+    assert selection.model_id in pool
+    assert len(selection.runners_up) == 1
+
+
+def test_tables_of_two_rows_and_of_equal_scores(name: str, database: MetaDatabase) -> None:
+    for column in (np.array([1.0, 2.0]), np.zeros(2), np.zeros(50), np.arange(50.0)):
+
+        class Same:
+            def scores(self, model_id: str, column: Any = column) -> Any:
+                return column
+
+        selection = select(database, Same(), strategy=name)
+        assert_valid(selection, database)
