@@ -318,6 +318,7 @@ def test_bench_union_prints_every_method_with_the_best_first(
 
     def row(name: str, rank: float) -> dict[str, Any]:
         part = {"mean_rank": rank, "median_rank": rank, "mean_rank_groups": rank, "mean_ap": 0.4, "p_value": 0.01}
+        part["p_value_fixed"] = 0.02
         return {"name": name, **dict.fromkeys(("wild", "keel", "union", "test", "all"), part)}
 
     cover = {"covered": 0.9, "mean_width": 100.0, "from_history": 0.5}
@@ -339,6 +340,8 @@ def test_bench_union_prints_every_method_with_the_best_first(
     out = capsys.readouterr().out
     assert out.index("learned") < out.index("fixed by rank")
     assert "90%" in out
+    assert main(["bench", "union", "--methods", "MC"]) == 2
+    assert "--methods is of no use with union" in capsys.readouterr().err
 
 
 def test_corpus_writes_what_train_reads(

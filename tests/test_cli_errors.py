@@ -115,7 +115,10 @@ def test_other_encodings_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("select",), "FILE"),
         (("select", "{good}", "--budget", "soon"), "--budget must be a time"),
         (("select", "{good}", "--max-models", "0"), "max-models"),
-        (("select", "{good}", "--strategy", "guess"), "strategy must be auto or one of learned, consensus, elect"),
+        (
+            ("select", "{good}", "--strategy", "guess"),
+            "strategy must be auto or one of learned, consensus, fixed, elect",
+        ),
         (("select", "{good}", "--seed", "-1"), "seed"),
         (("select", "{good}", "--n-jobs", "0"), "n_jobs"),
         (("select", "{good}", "--label", "c"), "Unknown column 'c'"),

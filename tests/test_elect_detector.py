@@ -217,7 +217,7 @@ def test_a_file_that_names_classes_is_not_trusted(tmp_path: Path) -> None:
     [
         ({"contamination": 0.7}, "contamination must be 'auto' or a number"),
         ({"contamination": "most"}, "contamination must be"),
-        ({"strategy": "guess"}, "strategy must be auto or one of learned, consensus, elect"),
+        ({"strategy": "guess"}, "strategy must be auto or one of learned, consensus, fixed, elect"),
         ({"strategy": None}, "strategy must be auto or one of"),
         ({"database": 3}, "database must be None, a path or a MetaDatabase"),
         ({"database": "nowhere.elect"}, "nowhere.elect"),

@@ -84,7 +84,7 @@ def test_what_every_strategy_says_round_trips(tmp_path: Path, small_database: Me
         calibration={**small_database.calibration, "rank_shares": shares},
     )
     before = ElectDetector(0.05, database=database, strategy=strategy).fit(RNG.normal(size=(80, 3)))
-    assert (before.selection_.expected_rank is None) == (strategy == "consensus")
+    assert (before.selection_.expected_rank is None) == (strategy in ("consensus", "fixed"))
     save_detector(before, tmp_path / "a")
     after = load_detector(tmp_path / "a")
     assert after.selection_ == before.selection_
