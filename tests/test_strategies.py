@@ -273,6 +273,21 @@ def test_a_failure_at_any_place_is_one_of_the_steps(strategy: str, bad: str, dat
 
 
 @pytest.mark.parametrize("strategy", WHOLE_POOL)
+def test_scores_that_are_no_numbers_are_a_failure_of_that_model_alone(strategy: str, database: MetaDatabase) -> None:
+    bad = SMALL_POOL.ids[2]
+
+    class Broken(Source):
+        def scores(self, model_id: str) -> Any:
+            found = super().scores(model_id)
+            return np.full(len(found), np.nan) if model_id == bad else found
+
+    selection = select(database, Broken(), strategy=strategy)
+    assert [model_id for model_id, _ in selection.failures] == [bad]
+    assert selection.model_id != bad
+    assert len(selection.evaluated) == N - 1
+
+
+@pytest.mark.parametrize("strategy", WHOLE_POOL)
 def test_one_model_that_works_is_picked(strategy: str, database: MetaDatabase) -> None:
     for only in (SMALL_POOL.ids[0], SMALL_POOL.ids[-1]):
         fails = tuple(model_id for model_id in SMALL_POOL.ids if model_id != only)

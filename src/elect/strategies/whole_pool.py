@@ -12,7 +12,7 @@ import numpy as np
 
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep
 from elect.core.arrays import FloatArray, IntArray
-from elect.errors import ElectError
+from elect.errors import ElectError, InvalidInput
 from elect.meta.database import MetaDatabase
 from elect.meta.signals import Grid, Signals, signals_of
 from elect.meta.similarity import tasks_like
@@ -97,7 +97,7 @@ class _WholePool:
         for index, model_id in enumerate(ids):
             failure = None
             try:
-                columns.append(np.asarray(self.source.scores(model_id), dtype=np.float64))
+                columns.append(self._scores(model_id))
             except (ElectError, ArithmeticError, ValueError, RuntimeError, MemoryError) as error:
                 columns.append(None)
                 failure = f"{type(error).__name__}: {error}"
@@ -109,6 +109,13 @@ class _WholePool:
             yield self.early(index + 1, model_id, failure, why)
             if why is not None:
                 return
+
+    def _scores(self, model_id: str) -> FloatArray:
+        """The scores of one model, or an error that counts as its failure alone."""
+        scores = np.asarray(self.source.scores(model_id), dtype=np.float64)
+        if scores.ndim != 1 or not np.isfinite(scores).all():
+            raise InvalidInput("its scores must be one finite number a row.")
+        return scores
 
     def _budget(self, tried: int) -> str | None:
         if tried >= self.most:
