@@ -78,12 +78,12 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
         assert set(found.groups) == set(history.groups)
         return found
 
-    def single_models(known: Any, signals: Any) -> Any:
+    def single_models(known: Any, signals: Any, chosen: Any) -> Any:
         group = by_signals[id(signals)].group
         judged.append(by_signals[id(signals)].name)
         for place in inside.values():
             assert group not in place[-1]
-        return pick(known, signals)
+        return pick(known, signals, chosen)
 
     monkeypatch.setattr(union, "task_signals", task_signals)
     monkeypatch.setattr(union, "train_rank_predictor", train_rank_predictor)

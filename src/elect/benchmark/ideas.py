@@ -11,7 +11,7 @@ import numpy as np
 from elect.core.arrays import FloatArray, IntArray
 from elect.measures import rank
 from elect.meta.boosting import boost
-from elect.meta.rank_predictor import RankPredictor, ranker_rows
+from elect.meta.rank_predictor import LearnedPick, RankPredictor, ranker_rows
 from elect.meta.signals import Grid, Signals
 from elect.meta.trees import TreeEnsemble
 from elect.training.learned import RANKER, rank_shares
@@ -69,15 +69,12 @@ def _trees(
     return TreeEnsemble.from_lightgbm_text(boost(rows, target[tasks].ravel(), RANKER, seed))
 
 
-def single_models(fold: Fold, signals: Signals) -> dict[str, int]:
-    """The model each idea picks on a task."""
+def single_models(fold: Fold, signals: Signals, chosen: LearnedPick) -> dict[str, int]:
+    """The model each idea picks on a task, ``chosen`` being the learned pick there."""
     grid, predictor = fold.grid, fold.predictor
     mean = fold.shares.mean(axis=0)
     fixed, smoothed = int(np.argmin(mean)), int(np.argmin(grid.smoothed(mean)))
-    forecast = predictor.shares(signals)
-    best = int(np.argmin(forecast))
-    chosen = predictor.pick(signals, grid)
-    common = int(np.argmax(signals.consensus))
+    forecast, best, common = chosen.shares, chosen.best, chosen.common
     families = grid.averages @ forecast
     in_family = np.where(grid.family == int(np.argmin(families)), predictor.prior, np.inf)
     sure = forecast[smoothed] - forecast[best] > _MARGIN
@@ -117,12 +114,11 @@ def _nearest(fold: Fold, signals: Signals) -> int:
     return int(np.argmin(fold.grid.smoothed(fold.shares[nearest].mean(axis=0))))
 
 
-def ensembles(fold: Fold, signals: Signals, scores: FloatArray) -> dict[str, FloatArray]:
+def ensembles(grid: Grid, forecast: FloatArray, scores: FloatArray) -> dict[str, FloatArray]:
     """Scores that average several models (the mean of ``-log(rank)``), which is no model of the pool."""
-    forecast = fold.predictor.shares(signals)
     order = np.argsort(forecast, kind="stable")
     words = -np.log((rank(scores) - 0.5) / len(scores))
-    best_of_family = [int(members[np.argmin(forecast[members])]) for members in _members(fold.grid)]
+    best_of_family = [int(members[np.argmin(forecast[members])]) for members in _members(grid)]
     best_of_family.sort(key=lambda model: float(forecast[model]))
     return {
         "mean of the 5 best forecasts": words[:, order[:5]].mean(axis=1),

@@ -105,16 +105,16 @@ def nested_picks(
         for t in outside:
             measures = measure_task(pieces, records.tasks[t], recipe, database.anchors)
             *_, last = search(database, ReplayedMeasures(recipe.pool.ids, measures), max_models=MAX_MODELS)
-            picked = {ELECT: recipe.pool.index(last.pick.model_id), **single_models(learned, signals[t])}
+            chosen = predictor.pick(signals[t], grid)
+            picked = {ELECT: recipe.pool.index(last.pick.model_id), **single_models(learned, signals[t], chosen)}
             for method, model in picked.items():
                 keep(method, t, model_rank(performance[t], model), float(performance[t, model]))
             scores = stored_scores(pieces, records.tasks[t], recipe)
-            averaged = ensembles(learned, signals[t], scores.values)
+            averaged = ensembles(grid, chosen.shares, scores.values)
             names = tuple(averaged)
             achieved = metric(ScoreMatrix(np.column_stack(list(averaged.values())), names), tasks[t].y)
             for method, value in zip(names, achieved, strict=True):
                 keep(method, t, value_rank(performance[t], float(value)), float(value))
-            chosen = predictor.pick(signals[t], grid)
             from_history[t] = int(chosen.from_history)
             expected = predictor.expected_rank(chosen.share)
             if expected is not None:

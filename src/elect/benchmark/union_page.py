@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elect.benchmark.tables import Table
+from elect.benchmark.tables import Table, p_text
 
 SUBSETS = ("wild", "keel", "union", "test", "development", "injected", "simulated", "images", "texts", "all")
 SMOOTHED = "fixed: by mean rank, averaged over neighbouring parameters"
@@ -54,7 +54,7 @@ def _ranks(result: Mapping[str, Any]) -> Table:
     for row in _ordered(result):
         ranks = [f"{row[subset]['mean_rank']:.1f}" for subset in subsets]
         union = row["union"]
-        numbers = (f"{union['mean_rank_groups']:.1f}", _p(union["p_value_fixed"]), _p(union["p_value"]))
+        numbers = (f"{union['mean_rank_groups']:.1f}", p_text(union["p_value_fixed"]), p_text(union["p_value"]))
         rows.append((_name(row["name"]), *ranks, *numbers))
     return Table(heads, tuple(rows))
 
@@ -97,7 +97,7 @@ def _against(rows: Mapping[str, Mapping[str, Any]], name: str, rival: str, key: 
     verdict = "no difference" if p >= 0.05 else "better" if _better(mine, other) else "worse"
     return (
         f"*{name}* against {rival}, {subset}: mean rank by source {mine['mean_rank_groups']:.1f} and "
-        f"{other['mean_rank_groups']:.1f}, p = {_p(p)}: {verdict}."
+        f"{other['mean_rank_groups']:.1f}, p = {p_text(p)}: {verdict}."
     )
 
 
@@ -107,7 +107,3 @@ def _better(mine: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _name(name: str) -> str:
     return f"**{name}**" if name in _SHIPPED else name
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value >= 0.00005 else "< 0.0001"

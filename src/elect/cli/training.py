@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from elect.cli import screen
+from elect.cli import parse, screen
 from elect.errors import InvalidInput
 
 METRICS = ("ap", "roc", "prn")
@@ -80,7 +80,7 @@ def corpus(folder: Path, *, kinds: list[str] | None, seed: int, json: bool, quie
     from elect.testbeds.history import BUILDERS, USUAL_KINDS, check_kinds, write_corpus
     from elect.training.meter import meter
 
-    wanted = check_kinds(_names(kinds) or USUAL_KINDS)
+    wanted = check_kinds(parse.names(kinds or (), ()) or USUAL_KINDS)
     started = time.perf_counter()
     tasks: list[LabeledTask] = []
     with meter(not quiet) as bar:
@@ -105,11 +105,6 @@ def corpus(folder: Path, *, kinds: list[str] | None, seed: int, json: bool, quie
             ("train on it", f"elect train {manifest} -o ours.elect"),
         ],
     )
-
-
-def _names(items: list[str] | None) -> list[str]:
-    """Names given one by one or separated by commas."""
-    return [name.strip() for item in items or () for name in item.split(",") if name.strip()]
 
 
 def bench(
@@ -147,7 +142,7 @@ def bench(
         return
     from elect.benchmark import run_bench
 
-    wanted = _names(methods) or None
+    wanted = list(parse.names(methods or (), ())) or None
     result = run_bench(
         testbed,
         source=source,

@@ -4,11 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from elect.core.arrays import FloatArray
 from elect.core.models import ParamValue
 from elect.errors import InvalidInput
 
 if TYPE_CHECKING:
     from elect.core.explanation import Explanation
+
+_LEAST_TASKS = 20
 
 Phase = Literal["prior", "anchor", "initial", "adaptive", "pool"]
 
@@ -68,6 +73,23 @@ class RankInterval:
     low: float
     high: float
     level: float = 0.9
+
+    @classmethod
+    def of(cls, left_out: FloatArray, level: float = 0.9) -> "RankInterval | None":
+        """The mean and the central share of the ranks that picks had on tasks that were left out.
+
+        The rank of another pick lies there with the stated chance, whatever their distribution (split conformal
+        prediction). With fewer than twenty tasks the quantiles would be the extremes themselves: then there is none.
+
+        >>> RankInterval.of(np.arange(1.0, 101.0))
+        RankInterval(expected=50.5, low=5.0, high=96.0, level=0.9)
+        """
+        if len(left_out) < _LEAST_TASKS:
+            return None
+        ordered = np.sort(left_out)
+        # The k-th smallest of n left-out ranks is above a new one with chance k / (n + 1).
+        k = max(round((1 - level) / 2 * (len(ordered) + 1)), 1)
+        return cls(float(ordered.mean()), float(ordered[k - 1]), float(ordered[-k]), level)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,6 @@ from elect.core import RankInterval
 from elect.errors import InvalidInput
 from elect.meta.database import MetaDatabase
 
-LEVEL = 0.9
-# With fewer tasks the quantiles of a 90 % interval are the extremes themselves.
-MIN_TASKS = 20
-
 
 def expected_rank(database: MetaDatabase) -> RankInterval | None:
     """The expected rank of a pick of this database with a 90 % interval; None while it carries no calibration."""
@@ -23,11 +19,4 @@ def expected_rank(database: MetaDatabase) -> RankInterval | None:
     shares = np.array(list(database.calibration["rank_shares"]), dtype=np.float64)
     if shares.ndim != 1 or not ((shares > 0) & (shares <= 1)).all():
         raise InvalidInput("The calibration of the database is out of range: train it again.")
-    if len(shares) < MIN_TASKS:
-        return None
-    n_models = len(database.pool)
-    tail = (1 - LEVEL) / 2
-    ordered = np.sort(shares) * n_models
-    # The k-th smallest of n left-out ranks is above a new one with chance k / (n + 1).
-    k = max(round(tail * (len(ordered) + 1)), 1)
-    return RankInterval(float(ordered.mean()), float(ordered[k - 1]), float(ordered[-k]), LEVEL)
+    return RankInterval.of(shares * len(database.pool))

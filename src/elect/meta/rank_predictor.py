@@ -6,7 +6,7 @@ well where it holds something similar and misleads where it does not. ``outcomes
 tasks that were left out, which is what the expected rank of a new pick is read from.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,19 +23,24 @@ MARGIN = 0.1
 
 Chosen among five on development tasks; the part of ``docs/results.md`` about strategies shows all five."""
 
-LEVEL = 0.9
 NEAREST = 80
 """The expected rank is read from so many left-out tasks with the nearest forecasts."""
 
 
 @dataclass(frozen=True)
 class LearnedPick:
-    """A model by its place in the pool, the share of the pool forecast to be better, and whether the gate opened."""
+    """A model by its place in the pool, the share of the pool forecast to be better, and whether the gate opened.
+
+    ``shares`` are the forecasts of all models, ``best`` and ``common`` the ranker's pick and that of the consensus.
+    """
 
     model: int
     share: float
     from_history: bool
     gain: float
+    best: int
+    common: int
+    shares: FloatArray = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +88,7 @@ class RankPredictor:
         gain = float(self._trees[1].predict(rows)[0])
         opened = gain > MARGIN and best != common
         model = best if opened else common
-        return LearnedPick(model, float(shares[model]), opened, gain)
+        return LearnedPick(model, float(shares[model]), opened, gain, best, common, shares)
 
     def expected_rank(self, share: float) -> RankInterval | None:
         """Where a pick with this forecast is expected to stand, with a 90 % interval.
@@ -108,14 +113,9 @@ def rank_interval(outcomes: FloatArray, share: float, n_models: int) -> RankInte
     >>> interval.low < interval.expected < interval.high < 297
     True
     """
-    if len(outcomes) < 20:
-        return None
     nearest = np.argsort(np.abs(outcomes[:, 0] - share), kind="stable")[:NEAREST]
     # A share of 0 is rank 1, a share of 1 the last rank.
-    ranks = 1.0 + np.sort(outcomes[nearest, 1]) * (n_models - 1)
-    # The k-th smallest of n left-out ranks is above a new one with chance k / (n + 1).
-    k = max(int((1 - LEVEL) / 2 * (len(ranks) + 1)), 1)
-    return RankInterval(float(ranks.mean()), float(ranks[k - 1]), float(ranks[-k]), LEVEL)
+    return RankInterval.of(1.0 + outcomes[nearest, 1] * (n_models - 1))
 
 
 def ranker_rows(signals: Signals, prior: FloatArray) -> FloatArray:

@@ -184,8 +184,7 @@ class _WholePool:
             verdict = self._by_consensus(signals)
             return replace(verdict, reason=f"{verdict.reason}; the history is too small to say more")
         pick = predictor.pick(signals, self.grid)
-        shares = predictor.shares(signals)
-        order = np.argsort(shares if pick.from_history else -signals.consensus, kind="stable")
+        order = np.argsort(pick.shares if pick.from_history else -signals.consensus, kind="stable")
         if pick.from_history:
             reason = f"{self._scored()}, it is forecast to rank best, by how models that agree like this did before"
         else:

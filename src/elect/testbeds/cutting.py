@@ -6,6 +6,7 @@ or a clump, one of them with those nearest to it.
 """
 
 from typing import Literal, get_args
+from zlib import crc32
 
 import numpy as np
 
@@ -22,6 +23,11 @@ MIN_NORMAL, MIN_OUTLIERS = 60, 8
 """With fewer outliers the average precision of a model is mostly luck."""
 
 MAX_SHARE = 0.25
+
+
+def task_stream(seed: int, name: str) -> np.random.Generator:
+    """The random numbers of one task: they follow from the seed and its name, whatever other tasks there are."""
+    return np.random.default_rng([seed, crc32(name.encode())])
 
 
 def cut_task(

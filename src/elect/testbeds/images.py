@@ -8,14 +8,13 @@ as its pixels, as principal components of them, or as histograms of its gradient
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
 
 from elect.core import LabeledTask
 from elect.core.arrays import FloatArray, IntArray
 from elect.errors import InvalidInput
-from elect.testbeds.cutting import Scatter, cut_task
+from elect.testbeds.cutting import Scatter, cut_task, task_stream
 
 Features = Literal["pixels", "components", "gradients"]
 
@@ -127,7 +126,7 @@ def _cut_all(
     tasks = []
     for cut in cuts:
         name = f"{group}/{cut.name}"
-        rng = np.random.default_rng([seed, crc32(name.encode())])
+        rng = task_stream(seed, name)
         normal = described[cut.features][np.isin(digits, [int(digit) for digit in cut.normal])]
         others = described[cut.features][np.isin(digits, [int(digit) for digit in cut.outliers])]
         task = cut_task(name, group, normal, others, cut.percent / 100, rng, cut.scatter, MAX_ROWS)

@@ -8,10 +8,10 @@ source. Everything follows from one seed and the name of the task.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from elect.core import LabeledTask
 from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
 from elect.tables import ColumnTreatment, read_table
-from elect.testbeds.cutting import MAX_SHARE, Scatter, cut_task
+from elect.testbeds.cutting import MAX_SHARE, Scatter, cut_task, task_stream
 
 Normal = Literal["largest", "one", "half", "pair", "rest"]
 
@@ -94,6 +94,7 @@ LEFT_OUT = {
 """Files, by the beginning of their name, that give no task, and why. Decided before any of them was scored."""
 
 
+@cache  # both the tasks themselves and those with injected outliers are made from them
 def keel_tasks(seed: int = 0) -> tuple[LabeledTask, ...]:
     """The tasks of every file, in the order of their names; a few hundred, the same for the same seed."""
     tasks = [task for file in keel_files() for task in file_tasks(file, seed)]
@@ -133,22 +134,18 @@ def file_tasks(file: Path, seed: int = 0) -> Iterator[LabeledTask]:
     if set(labels) == {"negative", "positive"}:
         name, share = f"keel/{stem}", float((labels == "positive").mean())
         share = share if share < MAX_SHARE else 0.1
-        task = cut_task(name, group, X[labels == "negative"], X[labels == "positive"], share, _stream(seed, name))
+        task = cut_task(name, group, X[labels == "negative"], X[labels == "positive"], share, task_stream(seed, name))
         if task is not None:
             yield task
         return
     for plan in PLANS:
         name = f"keel/{stem}+{plan.name}"
-        rng = _stream(seed, name)
+        rng = task_stream(seed, name)
         normal, others = _classes(labels, plan.normal, rng)
         rows, rest = X[np.isin(labels, normal)], X[np.isin(labels, others)]
         task = cut_task(name, group, rows, rest, plan.share, rng, plan.scatter)
         if task is not None:
             yield task
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    return np.random.default_rng([seed, crc32(name.encode())])
 
 
 def _read(file: Path) -> tuple[FloatArray, NDArray[np.str_]]:

@@ -7,12 +7,12 @@ name of the task.
 """
 
 from collections.abc import Callable
-from zlib import crc32
 
 import numpy as np
 
 from elect.core import LabeledTask
 from elect.core.arrays import FloatArray, IntArray
+from elect.testbeds.cutting import task_stream
 
 Spoiled = Callable[[int, int, str, np.random.Generator], FloatArray]
 """From the numbers of rows and of outliers and the kind of outlier, a table whose last rows are the outliers."""
@@ -35,7 +35,7 @@ def simulated_task(generator: str, kind: str, seed: int = 0) -> LabeledTask:
     spoil, kinds = GENERATORS[generator]
     rows, share = kinds[kind]
     name = f"simulated/{generator}-{kind}"
-    rng = np.random.default_rng([seed, crc32(name.encode())])
+    rng = task_stream(seed, name)
     n_outliers = round(share * rows)
     X = spoil(rows, n_outliers, kind, rng)
     y = np.repeat(np.array([0, 1], dtype=np.int8), [rows - n_outliers, n_outliers])

@@ -15,14 +15,13 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, Literal
 from xml.etree import ElementTree
-from zlib import crc32
 
 import numpy as np
 
 from elect.core import LabeledTask
 from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
-from elect.testbeds.cutting import Scatter, cut_task
+from elect.testbeds.cutting import Scatter, cut_task, task_stream
 
 MAX_ROWS = 1200
 
@@ -85,7 +84,7 @@ def text_tasks(seed: int = 0, cuts: Sequence[TextCut] = CUTS) -> tuple[LabeledTa
     """The tasks of the cuts; the source of the texts is the group."""
     tasks = []
     for cut in cuts:
-        rng = np.random.default_rng([seed, crc32(cut.name.encode())])
+        rng = task_stream(seed, cut.name)
         texts = SOURCES[cut.source]()
         normal, others = _choose(texts, cut, rng)
         # Both at once and no other task's texts: in the last digits an embedding depends on the texts of its batch.

@@ -100,7 +100,7 @@ def _arrays(path: Path) -> tuple[Any, Any]:
             from scipy.io import loadmat
 
             arrays = loadmat(path, variable_names=["X", "y"])
-    except NotImplementedError:
+    except NotImplementedError:  # what scipy says of MATLAB 7.3
         raise InvalidInput("the file is of MATLAB 7.3, which is not read: save it with '-v7' or as .npz.") from None
     except Exception as error:
         raise InvalidInput(f"the file could not be read ({type(error).__name__}: {error}).") from None
