@@ -87,7 +87,7 @@ def _sentences(result: Mapping[str, Any]) -> Iterator[str]:
     best = min(single, key=lambda row: float(row["wild"]["mean_rank"]))
     yield (
         f"The lowest mean rank of a single model on the wild tasks is {best['wild']['mean_rank']:.1f} "
-        f"({best['name']}); its standard error is about 13, and it is the best of {len(single)}."
+        f"({best['name']}), which is the best of {len(single)} and so partly lucky."
     )
 
 
