@@ -1,7 +1,9 @@
 """The benchmark of the strategies: no task is judged by its kin, and the numbers are what they are called."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from elect.benchmark import ideas, union
 from elect.benchmark.union import ELECT, FIXED, UnionPicks, judge, kind_of, nested_picks
+from elect.benchmark.union_page import union_section
 from elect.errors import InvalidInput
 from elect.meta.boosting import Growth
 from elect.training import learned
@@ -240,3 +243,13 @@ def test_a_history_of_one_kind_is_judged_too() -> None:
 )
 def test_kinds_are_told_by_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
+
+
+def test_the_page_of_results_says_what_the_stored_run_found() -> None:
+    """Regenerate with ``make results``, or write the section anew from benchmarks/results/union.json."""
+    root = Path(__file__).parents[1]
+    stored = json.loads((root / "benchmarks" / "results" / "union.json").read_text(encoding="utf-8"))
+    section = "\n\n".join(union_section(stored))
+    assert section in (root / "docs" / "results.md").read_text(encoding="utf-8")
+    for row in stored["methods"]:
+        assert section.count(row["name"]) >= 2  # a row of ranks and one of precision
