@@ -30,12 +30,12 @@ database: $(READY)
 	$(BIN)/elect corpus build/corpus
 	$(BIN)/elect corpus build/texts --kinds texts
 	$(BIN)/elect train "$(ELECT_DATA_HOME)/wild.json" "$(ELECT_DATA_HOME)/more.json" build/corpus/corpus.json \
-	  build/texts/corpus.json -o src/elect/meta/data/shipped.elect --work build/work
+	  build/texts/corpus.json -o src/elect/history/data/shipped.elect --work build/work
 
 results: $(READY)
 	$(BIN)/elect bench union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json --work build/work --json \
 	  > benchmarks/results/union.json
-	$(BIN)/python -m elect.benchmark docs build/work benchmarks/results/union.json
+	$(BIN)/python -m elect.bench docs build/work benchmarks/results/union.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from elect import ElectError, ModelPool, default_pool
-from elect.meta.anchors import choose_anchors
-from elect.meta.predictor import train_predictor, tune_predictor
-from elect.testbeds import load_wild
-from elect.training.meter import Meter
-from elect.training.pieces import Pieces
-from elect.training.records import MetaRecords, Recipe, measure_task, read_record
-from elect.training.train import database_of
-from elect.training.workers import score_corpus
+from elect.bench.testbeds import load_wild
+from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords, Recipe, measure_task, read_record
+from elect.history.train import database_of
+from elect.history.workers import score_corpus
+from elect.paper.anchors import choose_anchors
+from elect.paper.predictor import train_predictor, tune_predictor
+from elect.support.meter import Meter
 
 
 def peak_mib() -> float:

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from elect import ElectError, MetaDatabase, PoolScorer, default_pool
+from elect.bench.testbeds import load_wild
 from elect.core import LabeledTask, PerformanceMatrix, Selection
-from elect.meta.coverage import coverage_initial_models
-from elect.meta.predictor import PredictorParams, train_predictor
-from elect.search import ReplayedMeasures, search
-from elect.testbeds import load_wild
-from elect.training.records import Recipe, work_folder
-from elect.training.train import database_of, make_records
-from elect.training.tuning import fold_database
+from elect.core.sources import ReplayedMeasures
+from elect.history.records import Recipe, work_folder
+from elect.history.train import database_of, make_records
+from elect.history.tuning import fold_database
+from elect.paper.coverage import coverage_initial_models
+from elect.paper.predictor import PredictorParams, train_predictor
+from elect.paper.search import search
 
 PAPER_SECONDS = 47.10
 STRATEGIES = ("ei", "ei-per-second")

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from elect import ElectError, ModelPool, ModelSpec, ScoreMatrix, default_pool, score_pool
-from elect.core.arrays import FloatArray
+from elect.bench.testbeds import TaskRecord, load_task, published_labels, published_performance, wild_records
 from elect.pool import model_id_of
-from elect.testbeds import TaskRecord, load_task, published_labels, published_performance, wild_records
+from elect.support.arrays import FloatArray
 
 GOAL = 0.001
 SEED = 0

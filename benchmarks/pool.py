@@ -86,7 +86,7 @@ def _table(job: Report) -> Any:
     """The table of a job: a task of the wild testbed, or rows from five clusters with scattered outliers."""
     import numpy as np
 
-    from elect.testbeds import load_task
+    from elect.bench.testbeds import load_task
 
     if "dataset" in job:
         return load_task(chosen_records([job["dataset"]])[0]).X

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from elect import ElectError
-from elect.core.arrays import FloatArray
-from elect.meta.predictor import GRID, PredictorParams, train_predictor, tune_predictor
-from elect.testbeds import published_measures, published_performance, wild_records
+from elect.bench.testbeds import published_measures, published_performance, wild_records
+from elect.paper.predictor import GRID, PredictorParams, train_predictor, tune_predictor
+from elect.support.arrays import FloatArray
 
 PARTS = ("training", "sampling", "search", "grid")
 PAIRS = (2_000, 5_000, 10_000)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from elect.meta.database import MetaDatabase
+    from elect.history.database import MetaDatabase
 
 # The first call of a compiled function takes seconds where nothing is cached yet: no example has a deadline.
 settings.register_profile("elect", deadline=None)
@@ -30,7 +30,7 @@ def data_home() -> Path:
 @pytest.fixture(scope="session")
 def small_database() -> "MetaDatabase":
     """A database trained on six small tasks with a pool of thirteen models."""
-    from elect.training import train
+    from elect.history import train
     from toys import SMALL_POOL, corpus
 
     return train(corpus(), SMALL_POOL)

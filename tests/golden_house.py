@@ -36,7 +36,7 @@ def wild_tasks(home: Path, most_rows: int | None = None) -> list[tuple[str, Path
 def picks(path: Path) -> dict[str, Any]:
     """What each strategy elects on a task, and what it expects."""
     from elect import PoolScorer
-    from elect.meta.shipped import shipped_database
+    from elect.history.shipped import shipped_database
     from elect.strategies import select
 
     database = shipped_database()
@@ -113,7 +113,7 @@ def column(path: Path, name: str) -> dict[str, Any]:
 
 def database() -> dict[str, Any]:
     """A database trained on six toy tasks, by its meaning."""
-    from elect.training import train
+    from elect.history import train
     from toys import SMALL_POOL, corpus
 
     found = train(corpus(), SMALL_POOL)

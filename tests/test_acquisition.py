@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from elect.errors import InvalidInput
-from elect.search.acquisition import expected_improvement, greedy, mean_plus_variance, neighbor_moments
+from elect.paper.acquisition import expected_improvement, greedy, mean_plus_variance, neighbor_moments
 
 unit = st.floats(0.0, 1.0)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from elect.benchmark.answers import run_answers, simulate_answers, summarise
+from elect.bench.answers import run_answers, simulate_answers, summarise
 from elect.errors import InvalidInput
-from elect.training.records import Recipe, work_folder
-from elect.training.train import make_records
+from elect.history.records import Recipe, work_folder
+from elect.history.train import make_records
 from toys import SMALL_POOL, corpus
 
 

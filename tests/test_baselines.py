@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elect.baselines import (
+from elect.bench.baselines import (
     BASELINES,
     PAPER_BASELINES,
     Alors,
@@ -22,7 +22,7 @@ from elect.baselines import (
     TaskView,
     meta_features,
 )
-from elect.baselines.factorization import _fill_slopes, climb_ranking_gain
+from elect.bench.baselines.factorization import _fill_slopes, climb_ranking_gain
 from elect.core import ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.errors import InvalidInput, PoolMismatch
 from elect.pool import default_pool

@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elect.baselines import Choice
-from elect.benchmark import run_bench
-from elect.benchmark.beds import Bed, Costs, StoredMeasures
-from elect.benchmark.bench import bench_of
-from elect.benchmark.elect_method import ElectSelector
-from elect.benchmark.methods import ABLATIONS, ELECT, EXAMINED, METHODS, Method, methods_named
-from elect.benchmark.protocol import folds
-from elect.benchmark.runner import judge, run, run_fold
-from elect.benchmark.sources import computed_bed, make_bed
+from elect.bench import run_bench
+from elect.bench.baselines import Choice
+from elect.bench.beds import Bed, Costs, StoredMeasures
+from elect.bench.elect_method import ElectSelector
+from elect.bench.methods import ABLATIONS, ELECT, EXAMINED, METHODS, Method, methods_named
+from elect.bench.protocol import folds
+from elect.bench.run import bench_of
+from elect.bench.runner import judge, run, run_fold
+from elect.bench.sources import computed_bed, make_bed
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.errors import InvalidInput
-from elect.training.pieces import Pieces
+from elect.history.pieces import Pieces
 
 POOL = (
     ModelPool.grid("IForest", n_estimators=[10, 100], max_features=[0.5, 0.9])

@@ -15,8 +15,8 @@ import pytest
 from elect.cli import main
 from elect.cli.live import sentence
 from elect.core import Candidate, Neighbor, SearchStep
-from elect.meta.database import MetaDatabase
-from elect.product import opened
+from elect.detect import opened
+from elect.history.database import MetaDatabase
 from toys import corpus
 
 FEW = ["--max-models", "8", "--n-jobs", "1"]
@@ -287,7 +287,7 @@ def test_bench_prints_what_the_benchmark_says(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command is wiring; the numbers behind it are tested with the benchmark."""
-    import elect.benchmark
+    import elect.bench
 
     asked: dict[str, Any] = {}
     row = {"mean_rank": 40.0, "median_rank": 30.0, "mean_ap": 0.4, "p_value": None, "seconds": float("nan")}
@@ -301,7 +301,7 @@ def test_bench_prints_what_the_benchmark_says(
         asked.update(options, testbed=testbed)
         return Result()
 
-    monkeypatch.setattr(elect.benchmark, "run_bench", run_bench)
+    monkeypatch.setattr(elect.bench, "run_bench", run_bench)
     args = ("bench", "wild", "--source", "published", "--protocol", "strict", "--methods", "lof,iforest", "-q")
     found = run(*args, capsys=capsys)
     assert found["protocol"] == "strict"
@@ -314,7 +314,7 @@ def test_bench_prints_what_the_benchmark_says(
 def test_bench_union_prints_every_method_with_the_best_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import elect.benchmark.union
+    import elect.bench.union
 
     def row(name: str, rank: float) -> dict[str, Any]:
         part = {"mean_rank": rank, "median_rank": rank, "mean_rank_groups": rank, "mean_ap": 0.4, "p_value": 0.01}
@@ -328,9 +328,7 @@ def test_bench_union_prints_every_method_with_the_best_first(
         "coverage": dict.fromkeys(("wild", "keel", "union", "test", "all"), cover),
     }
     asked: list[Any] = []
-    monkeypatch.setattr(
-        elect.benchmark.union, "run_union", lambda *args, **options: asked.append((args, options)) or told
-    )
+    monkeypatch.setattr(elect.bench.union, "run_union", lambda *args, **options: asked.append((args, options)) or told)
     args = ("bench", "union", "--corpus", tmp_path / "a.json", "--corpus", tmp_path / "b.json", "--seed", 2, "-q")
     assert run(*args, capsys=capsys) == told
     (corpora,), options = asked[0]
@@ -348,8 +346,8 @@ def test_corpus_writes_what_train_reads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which kinds there are is tested with them; here two stand for all."""
-    from elect.testbeds import history
-    from elect.training import read_corpus
+    from elect.bench.testbeds import history
+    from elect.history import read_corpus
 
     monkeypatch.setattr(history, "USUAL_KINDS", ("odd", "even"))
     monkeypatch.setattr(history, "BUILDERS", {"odd": lambda seed: corpus(6)[1::2], "even": lambda seed: corpus(6)[::2]})

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from elect import MetaDatabase, default_pool
-from elect.training import train
-from elect.training.workers import ClusterError
+from elect.history import train
+from elect.history.workers import ClusterError
 from toys import SMALL_POOL, corpus
 
 distributed = pytest.importorskip("distributed", reason="needs elect[cluster]")

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from elect.core import PerformanceMatrix
 from elect.errors import InvalidInput
-from elect.meta.coverage import coverage_initial_models
+from elect.paper.coverage import coverage_initial_models
 
 
 def performance(values) -> PerformanceMatrix:

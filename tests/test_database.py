@@ -5,7 +5,8 @@ import pytest
 
 from elect.core import ModelPool, PerformanceMatrix
 from elect.errors import InvalidInput, PoolMismatch, UnknownModel
-from elect.meta.database import MetaDatabase, SearchSettings, frozen_json, plain_json
+from elect.history.database import MetaDatabase, frozen_json, plain_json
+from elect.paper.settings import SearchSettings
 from test_store import GROUPS, POOL, TASKS, arguments
 from toys import toy_rank_predictor
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from elect.errors import InvalidInput
-from elect.meta.database import MetaDatabase
-from elect.meta.expectation import expected_rank
+from elect.history.database import MetaDatabase
+from elect.history.expectation import expected_rank
 from toys import toy_database
 
 

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from elect import Feedback, MetaDatabase, score_pool
+from elect.answers import Answer
+from elect.answers.posterior import RankedTable, prior
+from elect.committee.consensus import expected_performance
+from elect.committee.curves import OutlierCurves, task_counts
 from elect.core import LabeledTask
+from elect.core.metrics import performance
+from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
-from elect.feedback import Answer
-from elect.feedback.posterior import RankedTable, prior
-from elect.meta.consensus import expected_performance
-from elect.meta.curves import OutlierCurves, task_counts
-from elect.search import ReplayedScores
+from elect.history import train
 from elect.strategies import select
-from elect.training import performance, train
 from toys import SMALL_POOL, corpus, make_task
 
 

@@ -5,14 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elect.benchmark import render, tables, words
-from elect.benchmark.bench import bench_of
-from elect.benchmark.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
-from elect.benchmark.methods import ELECT, METHODS, methods_named
-from elect.benchmark.pages import Report, write_page, write_run
-from elect.benchmark.studies import SimilarityInfo, ablations_of, run_ablations, trace_of
-from elect.training.meter import Meter
-from elect.training.pieces import Pieces
+from elect.bench import render, tables, words
+from elect.bench.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
+from elect.bench.methods import ELECT, METHODS, methods_named
+from elect.bench.pages import Report, write_page, write_run
+from elect.bench.run import bench_of
+from elect.bench.studies import SimilarityInfo, ablations_of, run_ablations, trace_of
+from elect.history.pieces import Pieces
+from elect.support.meter import Meter
 from test_benchmark import toy_bed
 
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
+from elect.bench.testbeds import KINDS, Mixture, fit_mixture, inject, load_controlled
+from elect.bench.testbeds.injection import DISPLACE, INFLATE, MAX_COMPONENTS, VARIANCE_FLOOR, WIDEN, standardize
 from elect.core import LabeledTask
-from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
-from elect.testbeds import KINDS, Mixture, fit_mixture, inject, load_controlled
-from elect.testbeds.injection import DISPLACE, INFLATE, MAX_COMPONENTS, VARIANCE_FLOOR, WIDEN, standardize
+from elect.support.arrays import FloatArray
 
 
 def nearest(points: FloatArray, among: FloatArray, itself: bool = False) -> FloatArray:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elect.bench.testbeds.cutting import MAX_SHARE, MIN_NORMAL, MIN_OUTLIERS, SCATTERS, cut_task
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
-from elect.testbeds.cutting import MAX_SHARE, MIN_NORMAL, MIN_OUTLIERS, SCATTERS, cut_task
-from elect.training import read_corpus
+from elect.history import read_corpus
 
-keel = pytest.importorskip("elect.testbeds.keel")
+keel = pytest.importorskip("elect.bench.testbeds.keel")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_tasks_follow_from_the_seed_and_their_name_alone(tasks: tuple[LabeledTas
 
 
 def test_a_corpus_is_written_and_read_back(tasks: tuple[LabeledTask, ...], tmp_path) -> None:
-    from elect.testbeds.history import write_corpus
+    from elect.bench.testbeds.history import write_corpus
 
     few = tasks[:3]
     manifest = write_corpus(few, tmp_path / "corpus")
@@ -109,7 +109,7 @@ def test_a_corpus_is_written_and_read_back(tasks: tuple[LabeledTask, ...], tmp_p
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    from elect.testbeds.history import check_kinds
+    from elect.bench.testbeds.history import check_kinds
 
     with pytest.raises(InvalidInput, match="some of keel"):
         check_kinds(["kee"])

@@ -365,7 +365,7 @@ def test_a_users_measure_that_is_not_finite_is_refused():
 
 
 def test_importing_elect_compiles_nothing():
-    code = "import elect, sys; sys.exit('numba' in sys.modules or 'elect.core.compiled' in sys.modules)"
+    code = "import elect, sys; sys.exit('numba' in sys.modules or 'elect.support.compiled' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

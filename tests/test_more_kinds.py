@@ -5,8 +5,8 @@ import importlib.util
 import numpy as np
 import pytest
 
+from elect.bench.testbeds import images, simulated, texts
 from elect.errors import InvalidInput
-from elect.testbeds import images, simulated, texts
 
 TEXT_PACKAGES = (
     "torch",

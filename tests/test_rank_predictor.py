@@ -12,12 +12,12 @@ import pytest
 
 from elect import ModelPool
 from elect.core import RankInterval
-from elect.core.arrays import FloatArray
 from elect.errors import ElectError, InvalidInput
-from elect.meta import store
-from elect.meta.rank_predictor import MARGIN, LearnedPick, RankPredictor, gate_row, rank_interval, ranker_rows
-from elect.meta.signals import Grid, Signals
-from elect.training.learned import MIN_GROUPS, rank_shares, train_rank_predictor
+from elect.history import store
+from elect.history.learned import MIN_GROUPS, rank_shares, train_rank_predictor
+from elect.history.rank_predictor import MARGIN, LearnedPick, RankPredictor, gate_row, rank_interval, ranker_rows
+from elect.history.signals import Grid, Signals
+from elect.support.arrays import FloatArray
 from test_store import LEARNED, database, original, refused, unzip, with_manifest, with_member, zipped
 from test_store_fuzz import resized
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from elect import ModelSpec, fit_detector
-from elect.product.explaining import explainer_for_fitted, feature_groups, shortened
-from elect.product.reasons import MOST_COLUMNS, TYPICAL_ROWS, column_drops, typical_values
+from elect.detect.explaining import explainer_for_fitted, feature_groups, shortened
+from elect.detect.reasons import MOST_COLUMNS, TYPICAL_ROWS, column_drops, typical_values
 from elect.tables import ColumnTreatment, read_table
 
 RNG = np.random.default_rng(3)

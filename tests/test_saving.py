@@ -12,10 +12,10 @@ import pytest
 
 from elect import MetaDatabase, ModelPool, ModelSpec, PoolScorer, default_pool
 from elect.core import Candidate, SearchStep, Selection
+from elect.detect import fitted, load_detector, save_detector
 from elect.detector import ElectDetector
 from elect.errors import ElectError, StoreError
-from elect.product import fitted, load_detector, save_detector
-from elect.product.archive import Archive, pack, unpack
+from elect.storage.archive import Archive, pack, unpack
 from elect.strategies import STRATEGIES
 from elect.tables import ColumnTreatment, read_table
 from toys import SMALL_POOL, toy_rank_predictor

@@ -11,10 +11,12 @@ import pytest
 
 from elect import PoolScorer
 from elect.core import PerformanceMatrix, Selection
+from elect.core.sources import ReplayedMeasures, ReplayedScores
 from elect.errors import ElectError, InvalidInput
-from elect.meta.database import MetaDatabase, SearchSettings
-from elect.meta.predictor import train_predictor
-from elect.search import ReplayedMeasures, ReplayedScores, search
+from elect.history.database import MetaDatabase
+from elect.paper.predictor import train_predictor
+from elect.paper.search import search
+from elect.paper.settings import SearchSettings
 from toys import SMALL_POOL, Telling, make_task, toy_database, toy_measures, upto
 
 DATABASE = toy_database()
@@ -238,7 +240,7 @@ def test_failing_anchors_are_left_out(small_database: MetaDatabase) -> None:
     assert none.stopped_because.startswith("no anchor could be scored")
 
 
-@pytest.mark.parametrize("first", ["", "import elect.search;", "import elect.detector;"])
+@pytest.mark.parametrize("first", ["", "import elect.paper;", "import elect.detector;"])
 def test_the_function_is_what_the_package_exports(first: str) -> None:
     code = (
         f"{first}from elect import ElectDetector, MetaDatabase, search\n"

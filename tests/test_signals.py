@@ -11,10 +11,10 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 
 from elect import ModelPool, ModelSpec, default_pool
+from elect.committee.consensus import SHARES, STEEPNESS, RankedRows, consensus_chance, expected_performance
 from elect.errors import InvalidInput
+from elect.history.signals import TOPS, Grid, Signals, signals_of
 from elect.measures import rank
-from elect.meta.consensus import SHARES, STEEPNESS, RankedRows, consensus_chance, expected_performance
-from elect.meta.signals import TOPS, Grid, Signals, signals_of
 from toys import SMALL_POOL
 
 N = len(SMALL_POOL)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from elect.errors import InvalidInput
-from elect.meta.similarity import pair_indices, pairwise_gaps, similarity, similarity_to_tasks, task_similarities
+from elect.paper.similarity import pair_indices, pairwise_gaps, similarity, similarity_to_tasks, task_similarities
 
 # A short range of values makes ties, and so zero gaps, common.
 performances = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from elect.benchmark.statistics import (
+from elect.bench.statistics import (
     RankComparison,
     bootstrap_interval,
     compare_ranks,

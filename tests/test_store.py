@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 import elect
 from elect.core import ModelPool, ModelSpec, PerformanceMatrix
 from elect.errors import PoolMismatch, StoreError
-from elect.meta import store
-from elect.meta.database import MetaDatabase, SearchSettings, plain_json
-from elect.meta.predictor import PredictorParams, train_predictor
+from elect.history import store
+from elect.history.database import MetaDatabase, plain_json
+from elect.paper.predictor import PredictorParams, train_predictor
+from elect.paper.settings import SearchSettings
 from toys import toy_rank_predictor
 
 POOL = ModelPool.grid("LOF", metric=["euclidean"], n_neighbors=[5, 10, 20]) + ModelPool.of(
@@ -268,7 +269,7 @@ def test_loading_imports_neither_detectors_nor_lightgbm(tmp_path):
     (tmp_path / "no_such_package").mkdir()
     (tmp_path / "no_such_package" / "__init__.py").write_text("raise SystemExit('imported')")
     code = (
-        "import sys\nfrom elect.meta.database import MetaDatabase\n"
+        "import sys\nfrom elect.history.database import MetaDatabase\n"
         "pool = MetaDatabase.load('x.elect').pool\n"
         "assert pool.specs[-1].is_custom and pool.specs[-1]['strict'] is True\n"
         "sys.exit('lightgbm' in sys.modules)\n"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from elect.errors import InvalidInput, StoreError
-from elect.meta import store
-from elect.meta.signals import Grid, signals_of
-from elect.meta.trees import TreeEnsemble
+from elect.history import store
+from elect.history.signals import Grid, signals_of
+from elect.support.trees import TreeEnsemble
 from test_store import LEARNED, POOL, original, unzip, with_manifest, with_member, zipped
 
 TREES = ("predictor.txt", "ranker.txt", "gate.txt")

@@ -13,13 +13,13 @@ import pytest
 
 from elect import MetaDatabase, ModelPool, score_pool
 from elect.core import PerformanceMatrix, SearchStep, Selection
+from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
-from elect.meta.boosting import Growth, boost
-from elect.meta.rank_predictor import RankPredictor, gate_row, ranker_rows
-from elect.meta.signals import Grid, signals_of
-from elect.search import ReplayedScores
+from elect.history import train
+from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
+from elect.history.signals import Grid, signals_of
 from elect.strategies import DEFAULT, STRATEGIES, Strategy, check_strategy, select
-from elect.training import train
+from elect.support.boosting import Growth, boost
 from toys import SMALL_POOL, corpus, make_task, toy_rank_predictor, upto
 
 WHOLE_POOL = ("learned", "consensus")

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elect.errors import ElectError, InvalidInput
-from elect.testbeds import (
+from elect.bench.testbeds import (
     KINDS,
     MEASURE_NAMES,
     MOTHERSETS,
@@ -26,7 +25,8 @@ from elect.testbeds import (
     published_performance,
     wild_records,
 )
-from elect.testbeds.published import PublishedMeasures
+from elect.bench.testbeds.published import PublishedMeasures
+from elect.errors import ElectError, InvalidInput
 
 
 @pytest.fixture

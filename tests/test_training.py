@@ -16,14 +16,16 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from elect import LabeledTask, MetaDatabase, ScoreMatrix
 from elect.core import Selection
+from elect.core.metrics import performance
+from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
-from elect.meta.anchors import choose_anchors, rank_correlations
-from elect.search import ReplayedScores, search
-from elect.training import performance, read_corpus, train
-from elect.training.learned import MIN_GROUPS
-from elect.training.pieces import Pieces
-from elect.training.records import MetaRecords, Recipe, work_folder
-from elect.training.train import database_of, make_records
+from elect.history import read_corpus, train
+from elect.history.learned import MIN_GROUPS
+from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords, Recipe, work_folder
+from elect.history.train import database_of, make_records
+from elect.paper.anchors import choose_anchors, rank_correlations
+from elect.paper.search import search
 from toys import SMALL_POOL, corpus, make_task
 
 HERE = Path(__file__).parent
@@ -123,7 +125,7 @@ def summary(database: MetaDatabase) -> dict[str, Any]:
 
 
 def test_a_larger_corpus_scores_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elect.training import records
+    from elect.history import records
 
     scored: list[str] = []
     original = records.score_task
@@ -166,7 +168,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
 from toys import SMALL_POOL, corpus
-from elect.training import train
+from elect.history import train
 train(corpus(), SMALL_POOL, work_dir={work!r}, n_jobs={n_jobs}).save({out!r})
 """
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elect.errors import InvalidInput, StoreError
-from elect.meta.trees import MAX_TREES, TreeEnsemble
+from elect.support.trees import MAX_TREES, TreeEnsemble
 
 
 def trained(rows=400, n_features=3, rounds=7, seed=0, **params):

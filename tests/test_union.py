@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elect.benchmark import ideas, union
-from elect.benchmark.union import ELECT, FIXED, UnionPicks, judge, kind_of, nested_picks
-from elect.benchmark.union_page import union_section
+from elect.bench import ideas, union
+from elect.bench.union import ELECT, FIXED, UnionPicks, judge, kind_of, nested_picks
+from elect.bench.union_page import union_section
 from elect.errors import InvalidInput
-from elect.meta.boosting import Growth
-from elect.training import learned
-from elect.training.records import MetaRecords, Recipe, work_folder
-from elect.training.train import make_records
+from elect.history import learned
+from elect.history.records import MetaRecords, Recipe, work_folder
+from elect.history.train import make_records
+from elect.support.boosting import Growth
 from toys import SMALL_POOL, make_task
 
 KINDS = {"odds": "wild", "dami": "wild", "keel": "keel", "simulated": "simulated"}

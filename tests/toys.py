@@ -8,11 +8,12 @@ import numpy as np
 
 from elect import LabeledTask, ModelPool
 from elect.core import PerformanceMatrix
-from elect.meta.boosting import Growth, boost
-from elect.meta.database import MetaDatabase, SearchSettings
-from elect.meta.predictor import PredictorParams, train_predictor
-from elect.meta.rank_predictor import RankPredictor, gate_row, ranker_rows
-from elect.meta.signals import Grid, signals_of
+from elect.history.database import MetaDatabase
+from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
+from elect.history.signals import Grid, signals_of
+from elect.paper.predictor import PredictorParams, train_predictor
+from elect.paper.settings import SearchSettings
+from elect.support.boosting import Growth, boost
 
 SMALL_POOL = (
     ModelPool.grid("kNN", method=["largest", "mean"], n_neighbors=[1, 5, 20])

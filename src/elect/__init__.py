@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elect.answers import Feedback
     from elect.core import (
         LabeledTask,
         ModelPool,
@@ -17,23 +18,22 @@ if TYPE_CHECKING:
         Selection,
         Task,
     )
+    from elect.detect import load_detector, save_detector
     from elect.detector import ElectDetector
     from elect.errors import ElectError
-    from elect.feedback import Feedback
-    from elect.meta.database import MetaDatabase
+    from elect.history import train
+    from elect.history.database import MetaDatabase
+    from elect.paper.search import search
     from elect.pool import PoolScorer, default_pool, fit_detector, score_pool
-    from elect.product import load_detector, save_detector
-    from elect.search import search
-    from elect.training import train
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ElectDetector": "elect.detector",
     "ElectError": "elect.errors",
-    "Feedback": "elect.feedback",
+    "Feedback": "elect.answers",
     "LabeledTask": "elect.core",
-    "MetaDatabase": "elect.meta.database",
+    "MetaDatabase": "elect.history.database",
     "ModelPool": "elect.core",
     "ModelSpec": "elect.core",
     "PerformanceMatrix": "elect.core",
@@ -44,11 +44,11 @@ _HOME = {
     "Task": "elect.core",
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
-    "load_detector": "elect.product",
-    "save_detector": "elect.product",
+    "load_detector": "elect.detect",
+    "save_detector": "elect.detect",
     "score_pool": "elect.pool",
-    "search": "elect.search",
-    "train": "elect.training",
+    "search": "elect.paper.search",
+    "train": "elect.history",
 }
 
 __all__ = [

@@ -9,12 +9,12 @@ from pyod.models.base import BaseDetector
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elect.core import Selection
-from elect.core.arrays import FloatArray, IntArray
 from elect.errors import InvalidInput
-from elect.meta.database import MetaDatabase
+from elect.history.database import MetaDatabase
 from elect.pool import PoolScorer
 from elect.pool.detectors import detector_from
 from elect.strategies import DEFAULT, STRATEGIES, select
+from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment
 
 MAX_ROWS = 10_000
@@ -236,7 +236,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
 
     def _load_database(self) -> MetaDatabase:
         if self.database is None:
-            from elect.meta.shipped import shipped_database
+            from elect.history.shipped import shipped_database
 
             return shipped_database()
         if isinstance(self.database, MetaDatabase):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elect.core.atomic import write_atomically
 from elect.errors import InvalidInput
+from elect.support.atomic import write_atomically
 
 if TYPE_CHECKING:
+    from elect.answers import Feedback
     from elect.core import Selection
-    from elect.feedback import Feedback
-    from elect.product.detection import Election
+    from elect.detect.detection import Election
 
 WORDS: dict[str, bool | None] = {"yes": True, "y": True, "no": False, "n": False, "unknown": None, "d": None}
 _SHOWN_COLUMNS = 4
@@ -22,7 +22,7 @@ _SHOWN_COLUMNS = 4
 
 def ask(election: "Election", selection: "Selection", count: int, path: Path | None) -> "Selection":
     """Ask about up to ``count`` rows in all, those answered in ``path`` included; the pick after the answers."""
-    from elect.feedback import Feedback
+    from elect.answers import Feedback
 
     feedback = Feedback(election.database, election.scorer, unlabelled=selection)
     given = _read(path, election, feedback)

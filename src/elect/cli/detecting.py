@@ -9,8 +9,8 @@ from elect.cli import live, parse, screen
 from elect.errors import PoolMismatch
 
 if TYPE_CHECKING:
-    from elect.meta.database import MetaDatabase
-    from elect.product.detection import Election
+    from elect.detect.detection import Election
+    from elect.history.database import MetaDatabase
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def detect(
     json: bool,
 ) -> None:
     """Search, fit, score, explain; then write what was asked for."""
-    from elect.product import output as files
+    from elect.detect import output as files
 
     share = parse.contamination(contamination)
     for path, option, suffixes in (
@@ -90,12 +90,12 @@ def detect(
     # Everything is made before anything is written: what fails then leaves no file behind.
     contents: list[tuple[Path, bytes]] = []
     if save is not None:
-        from elect.product.saving import detector_bytes
+        from elect.detect.saving import detector_bytes
 
         content = detector_bytes(detection.detector, explainer=detection.explainer, trust=request.trust)
         contents.append((save, content))
     if report is not None:
-        from elect.product.reporting import report_of
+        from elect.report.reporting import report_of
 
         contents.append((report, report_of(detection, top, saved_as=save).encode()))
     if output is not None:
@@ -116,8 +116,8 @@ def detect(
 
 def _search(request: Request, contamination: "float | str") -> "tuple[Election, str | None]":
     budget = parse.seconds(request.budget)
-    from elect.product.detection import Choices, Election
-    from elect.product.opened import open_table
+    from elect.detect.detection import Choices, Election
+    from elect.detect.opened import open_table
 
     if not request.quiet:
         print(f"elect: reading {request.file}", file=sys.stderr, flush=True)
@@ -142,10 +142,10 @@ def _search(request: Request, contamination: "float | str") -> "tuple[Election, 
 def load_database(path: Path | None, trust: bool) -> "MetaDatabase":
     """The shipped database, or the user's. One with models of its own would import their classes by name."""
     if path is None:
-        from elect.meta.shipped import shipped_database
+        from elect.history.shipped import shipped_database
 
         return shipped_database()
-    from elect.meta.database import MetaDatabase
+    from elect.history.database import MetaDatabase
     from elect.pool import default_pool
 
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elect.core import Selection
-    from elect.product.detection import Detection, Evaluation, TopRow
+    from elect.detect.detection import Detection, Evaluation, TopRow
     from elect.tables import ColumnTreatment
 
 

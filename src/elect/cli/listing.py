@@ -49,10 +49,10 @@ def info(path: Path | None, *, json: bool) -> None:
     """What a database holds."""
     from dataclasses import asdict
 
-    from elect.meta.database import MetaDatabase, plain_json
+    from elect.history.database import MetaDatabase, plain_json
 
     if path is None:
-        from elect.meta.shipped import shipped_database
+        from elect.history.shipped import shipped_database
 
         database, where = shipped_database(), "shipped with elect"
     else:

@@ -12,7 +12,7 @@ from elect.cli.screen import stderr
 
 if TYPE_CHECKING:
     from elect.core import SearchStep
-    from elect.product.detection import Election
+    from elect.detect.detection import Election
 
 INTERRUPTED = "it was interrupted (Ctrl-C)"
 

@@ -6,8 +6,8 @@ from elect.cli import screen
 
 if TYPE_CHECKING:
     from elect.core import Selection
-    from elect.product.detection import Detection, Evaluation, TopRow
-    from elect.product.opened import OpenedTable
+    from elect.detect.detection import Detection, Evaluation, TopRow
+    from elect.detect.opened import OpenedTable
     from elect.tables import ColumnTreatment
 
 _SHOWN_TASKS = 5

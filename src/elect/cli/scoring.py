@@ -20,13 +20,13 @@ def score(
     quiet: bool,
 ) -> None:
     """Score a table batch by batch, and show its most outlying rows."""
-    from elect.product import output as files
+    from elect.detect import output as files
 
     if output is not None:
         files.check_output(output, "--output", files.FORMATS)
         files.check_distinct([model, file], [output])
-    from elect.product.saving import load_saved
-    from elect.product.scoring import score_file
+    from elect.detect.saving import load_saved
+    from elect.detect.scoring import score_file
 
     saved = load_saved(model, trust=trust, n_jobs=n_jobs)
     if saved.detector.treatment_ is None:

@@ -23,7 +23,7 @@ def train(
     quiet: bool,
 ) -> None:
     """Train a database and write it."""
-    from elect.product.output import check_output, write_whole
+    from elect.detect.output import check_output, write_whole
 
     check_output(output, "--output")
     if metric not in METRICS:
@@ -32,9 +32,9 @@ def train(
         if not folder.exists():
             raise InvalidInput(f"{str(folder)!r} does not exist: give a folder of labelled tables, or a JSON manifest.")
     started = time.perf_counter()
-    from elect.meta.store import dumps
-    from elect.training import read_corpus
-    from elect.training import train as train_database
+    from elect.history import read_corpus
+    from elect.history import train as train_database
+    from elect.history.store import dumps
 
     database = train_database(
         [task for folder in folders for task in read_corpus(folder, label)],
@@ -76,9 +76,9 @@ def corpus(folder: Path, *, kinds: list[str] | None, seed: int, json: bool, quie
     """Build the tables of a wider history and write them."""
     from collections import Counter
 
+    from elect.bench.testbeds.history import BUILDERS, USUAL_KINDS, check_kinds, write_corpus
     from elect.core import LabeledTask
-    from elect.testbeds.history import BUILDERS, USUAL_KINDS, check_kinds, write_corpus
-    from elect.training.meter import meter
+    from elect.support.meter import meter
 
     wanted = check_kinds(parse.names(kinds or (), ()) or USUAL_KINDS)
     started = time.perf_counter()
@@ -140,7 +140,7 @@ def bench(
     if answers is not None:
         _bench_answers(testbed, answers, protocol, work, seed, json, quiet)
         return
-    from elect.benchmark import run_bench
+    from elect.bench import run_bench
 
     wanted = list(parse.names(methods or (), ())) or None
     result = run_bench(
@@ -173,7 +173,7 @@ def bench(
 
 def _bench_union(corpora: list[Path], work: Path | None, seed: int, json: bool, quiet: bool) -> None:
     """The strategies on wild and KEEL tasks with a wide history."""
-    from elect.benchmark.union import run_union
+    from elect.bench.union import run_union
 
     folder = None if work is None else str(work)
     result = run_union(corpora, seed=seed, work_dir=folder, progress=not quiet)
@@ -197,7 +197,7 @@ def _bench_answers(
     testbed: str, answers: str, protocol: str, work: Path | None, seed: int, json: bool, quiet: bool
 ) -> None:
     """The pick by number of simulated answers."""
-    from elect.benchmark.answers import run_answers
+    from elect.bench.answers import run_answers
 
     try:
         counts = [int(item) for item in answers.split(",")]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
 from elect.core.models import _unknown
 from elect.errors import InvalidInput, UnknownModel
+from elect.support.arrays import FloatArray, read_only
 
 
 def _positions(names: tuple[str, ...], what: str) -> dict[str, int]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
 from elect.core.models import ParamValue
 from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     from elect.core.explanation import Explanation

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray, read_only
 from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray, read_only
 
 
 @dataclass(frozen=True, eq=False)

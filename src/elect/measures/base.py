@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from elect.core import ScoreMatrix
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 
 
 class Reference(Protocol):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
-from elect.measures.ranks import RankMeasure, RankReference
+from elect.core.ranks import RankMeasure, RankReference
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
 
 
 @dataclass(frozen=True, eq=False)

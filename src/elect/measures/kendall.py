@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, IntArray, read_only
-from elect.core.compiled import compiled
-from elect.measures.ranks import rank
+from elect.core.ranks import rank
+from elect.support.arrays import FloatArray, IntArray, read_only
+from elect.support.compiled import compiled
 
 
 @dataclass(frozen=True, eq=False)

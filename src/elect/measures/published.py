@@ -6,10 +6,10 @@ These compare with the published values and nothing else: adding a model changes
 import numpy as np
 
 from elect.core import ScoreMatrix
-from elect.core.arrays import FloatArray
 from elect.measures.centrality import Centrality
 from elect.measures.hits import Hits
 from elect.measures.select import Select
+from elect.support.arrays import FloatArray
 
 
 def published_centrality(scores: ScoreMatrix) -> FloatArray:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
+from elect.core.ranks import RankMeasure, RankReference
 from elect.measures.kendall import TauTarget, fill_taus
-from elect.measures.ranks import RankMeasure, RankReference
+from elect.support.arrays import FloatArray
 
 # Taus of equal rankings differ by rounding when averaged; a difference below this one is none.
 _ROUNDING = 1e-12

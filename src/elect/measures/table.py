@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from elect.core import ScoreMatrix
-from elect.core.arrays import FloatArray
+from elect.core.ranks import Convention, RankReference, rank
 from elect.errors import InvalidInput
 from elect.measures.base import Reference
-from elect.measures.ranks import Convention, RankReference, rank
 from elect.measures.registry import get
+from elect.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

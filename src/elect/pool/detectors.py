@@ -19,7 +19,6 @@ from pyod.models.loda import LODA as PyodLODA
 from pyod.models.lof import LOF as PyodLOF
 from pyod.models.ocsvm import OCSVM as PyodOCSVM
 
-from elect.core.arrays import FloatArray
 from elect.core.models import ModelPool, ModelSpec
 from elect.errors import InvalidInput
 from elect.pool.engine import DEFAULT_TRIALS, PoolScorer, family_of
@@ -28,6 +27,7 @@ from elect.pool.grid import default_pool
 from elect.pool.one_by_one import FittedAlone
 from elect.pool.standardize import check_table
 from elect.pool.work import FittedModel, full_params
+from elect.support.arrays import FloatArray
 
 # New rows are scored this many at a time, so that memory does not grow with their number.
 _ROWS_AT_ONCE = 16_384

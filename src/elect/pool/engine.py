@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
 from elect.core.matrices import ScoreMatrix
 from elect.core.models import ModelPool, ModelSpec
 from elect.errors import InvalidInput
 from elect.pool.grid import default_pool
 from elect.pool.standardize import Standardizer, check_table
+from elect.support.arrays import FloatArray, read_only
 
 if TYPE_CHECKING:
     from elect.pool.work import Family
@@ -49,8 +49,8 @@ class PoolScorer:
         n_jobs: int | None = None,
         standardize: bool = True,
     ) -> None:
-        from elect.pool.parallel import n_threads
         from elect.pool.work import SharedWork
+        from elect.support.threads import n_threads
 
         if pool is not None and not isinstance(pool, ModelPool):
             raise InvalidInput(f"pool must be a ModelPool, got {type(pool).__name__}: build one with ModelPool.grid.")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
 from elect.pool.neighbors import NeighborGraph
-from elect.pool.parallel import run_chunks
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
+from elect.support.threads import run_chunks
 
 _CHUNK = 512
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
 from elect.pool.histograms import as_columns, bin_closed_right, bin_of, fill_edges, range_of
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
 
 
 def hbos_scores(X: FloatArray, n_bins: tuple[int, ...], alphas: tuple[float, ...]) -> FloatArray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
-from elect.core.compiled import compiled
+from elect.support.arrays import FloatArray
+from elect.support.compiled import compiled
 
 
 @compiled()

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
-from elect.pool.parallel import run_chunks
 from elect.pool.random_stream import next_state, stream_seed, uniform
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
+from elect.support.threads import run_chunks
 
 MAX_SAMPLES = 256
 _CONTAMINATION = 0.1

@@ -1,6 +1,6 @@
 """kNN: the distance to the k-th neighbour, or the mean or median over the k nearest."""
 
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 
 
 def knn_scores(distances: FloatArray, method: str, k: int) -> FloatArray:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
 from elect.pool.histograms import as_columns, range_of
-from elect.pool.parallel import run_chunks
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
+from elect.support.threads import run_chunks
 
 _FINE = 300
 _BATCH = 8

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import announce_compilation
 from elect.core.models import ParamValue
 from elect.pool import ocsvm
-from elect.pool.parallel import run_chunks
 from elect.pool.work import SharedWork
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import announce_compilation
+from elect.support.threads import run_chunks
 
 _USUAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 

@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
-from elect.pool.parallel import run_chunks
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
+from elect.support.threads import run_chunks
 
 Metric = Literal["euclidean", "manhattan"]
 

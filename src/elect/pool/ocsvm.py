@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import compiled
-from elect.pool.parallel import run_chunks
 from elect.pool.random_stream import stream_seed
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import compiled
+from elect.support.threads import run_chunks
 
 MAX_ROWS = 12_000
 KERNELS = ("linear", "poly", "rbf", "sigmoid")

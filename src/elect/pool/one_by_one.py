@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
 from elect.core.models import ModelSpec
 from elect.errors import InvalidInput, UnknownModel
 from elect.pool.random_stream import stream_seed
 from elect.pool.work import SharedWork
+from elect.support.arrays import FloatArray
 
 PYOD_HOMES = {
     "ABOD": ("pyod.models.abod", "ABOD"),

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
-from elect.core.compiled import announce_compilation
 from elect.core.models import ParamValue
 from elect.pool.geometry import abod_scores, cof_ceiling, cof_scores, local_geometry
 from elect.pool.knn import knn_scores
 from elect.pool.lof import LocalDensities, _reachability
 from elect.pool.neighbors import Metric, NeighborIndex
 from elect.pool.work import SharedWork, is_count
+from elect.support.arrays import FloatArray
+from elect.support.compiled import announce_compilation
 
 _METRICS: dict[str, Metric] = {"euclidean": "euclidean", "minkowski": "euclidean", "manhattan": "manhattan"}
 

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from elect.core.compiled import compiled
+from elect.support.compiled import compiled
 
 
 def stream_seed(*parts: object) -> np.uint64:

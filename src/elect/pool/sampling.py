@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
-from elect.core.compiled import announce_compilation
 from elect.core.models import ParamValue
 from elect.pool import hbos, iforest, loda
 from elect.pool.work import SharedWork, is_count
+from elect.support.arrays import FloatArray
+from elect.support.compiled import announce_compilation
 
 _MAX_BINS = 10_000
 

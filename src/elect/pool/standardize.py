@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray, read_only
 from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray, read_only
 
 # Beyond these, squares of a column's values leave the range of float64.
 _LARGE, _SMALL = 1e100, 1e-100

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray, read_only
-from elect.core.compiled import announce_compilation
 from elect.core.models import ModelSpec, ParamValue
 from elect.pool.geometry import LocalGeometry, _geometry, local_geometry
 from elect.pool.neighbors import MAX_NEIGHBORS, Metric, NeighborGraph, NeighborIndex, _nearest
 from elect.pool.ocsvm import KernelMatrix
+from elect.support.arrays import FloatArray, read_only
+from elect.support.compiled import announce_compilation
 
 _GEOMETRY_STEP = 50
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elect.core import Selection
-from elect.core.arrays import FloatArray, IntArray
+from elect.support.arrays import FloatArray, IntArray
 
 MOST_POINTS = 1200
 BINS = 40

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from elect.core import SearchStep, Selection
+from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
-from elect.meta.database import MetaDatabase
-from elect.search import ScoreSource
-from elect.strategies.paper import elect_steps
+from elect.history.database import MetaDatabase
+from elect.strategies.elect import elect_steps
 from elect.strategies.whole_pool import consensus_steps, fixed_steps, learned_steps
 
 DEFAULT = "learned"

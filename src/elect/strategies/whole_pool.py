@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep
-from elect.core.arrays import FloatArray, IntArray
+from elect.core.sources import ScoreSource
 from elect.errors import ElectError, InvalidInput
-from elect.meta.database import MetaDatabase
-from elect.meta.signals import Grid, Signals, signals_of
-from elect.meta.similarity import tasks_like
-from elect.search import ScoreSource
-from elect.search.loop import check_budgets
+from elect.history.database import MetaDatabase
+from elect.history.signals import Grid, Signals, signals_of
+from elect.paper.search import check_budgets
+from elect.paper.similarity import tasks_like
+from elect.support.arrays import FloatArray, IntArray
 
 _RUNNERS_UP = 3
 

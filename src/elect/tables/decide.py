@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 from elect.tables import values
 from elect.tables.encoders import (
     CYCLES,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray
 from elect.tables import values
 from elect.tables.values import INFINITE, Parsed
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 from elect.tables.encoders import Encoder, encoder_from_plain
 
 FURTHEST = 1e12  # standard deviations; further out is as far out, and sums of squares stay finite

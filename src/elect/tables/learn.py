@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 from elect.tables.decide import Decision, decide
 from elect.tables.encoders import BooleanEncoder, NumberEncoder
 from elect.tables.features import ColumnStep, ColumnSummary, Feature

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core.arrays import FloatArray
 from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray
 from elect.tables.encoders import encoder_to_plain
 from elect.tables.errors import NoUsableColumn, TableError, TooFewRows, UnknownColumn, some, unknown_column
 from elect.tables.features import ColumnStep, ColumnSummary, Feature, step_from_plain

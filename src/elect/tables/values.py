@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elect.core.arrays import FloatArray
+from elect.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     import polars as pl

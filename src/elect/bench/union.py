@@ -1,0 +1,193 @@
+"""The strategies on the union of the wild tasks and those of KEEL, with a wide history, nothing judged by its kin.
+
+The groups are dealt to ten folds. For each fold everything is learned from the other folds alone: the paper's database
+(anchors, measures, predictor, initial set; the paper's settings), the ranker, the gate and its outcomes, the best fixed
+models. So a task is never judged by a history that holds its source.
+
+The *test* tasks, the wild ones and those of KEEL akin to them, are told apart: how the ranker and the gate are built
+(their signals, growth and margin) was chosen on the other tasks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elect.bench.ideas import Fold, ensembles, single_models
+from elect.bench.statistics import model_rank, value_rank, wilcoxon_p
+from elect.core import LabeledTask, ScoreMatrix
+from elect.core.metrics import performance as metric
+from elect.core.sources import ReplayedMeasures
+from elect.errors import InvalidInput
+from elect.history.learned import task_signals, train_rank_predictor
+from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores, work_folder
+from elect.history.signals import Grid
+from elect.history.train import database_of, make_records
+from elect.paper.predictor import group_folds
+from elect.paper.search import search
+from elect.strategies.elect import MAX_MODELS
+from elect.support.arrays import FloatArray, IntArray
+from elect.support.meter import Meter, meter
+
+N_FOLDS = 10
+ELECT = "ELECT"
+FIXED = "best fixed model by mean rank"
+NATURAL = ("wild", "keel", "images", "image features", "texts")
+"""The kinds that are cut from real tables, pictures and texts."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnionPicks:
+    """What every method did on every task while its fold was left out, and the interval of the learned pick."""
+
+    kinds: tuple[str, ...]  # of each task
+    groups: tuple[str, ...]
+    ranks: dict[str, FloatArray]  # of the model picked, among all
+    values: dict[str, FloatArray]  # its performance
+    intervals: FloatArray  # (tasks, 2)
+    from_history: IntArray
+
+
+def kind_of(task: str) -> str:
+    """The kind of a task by its name.
+
+    >>> kind_of("keel/iris+largest-5%-scattered+local"), kind_of("keel/yeast1"), kind_of("odds/wine")
+    ('injected', 'keel', 'wild')
+    """
+    source = task.split("/")[0]
+    if source in ("odds", "dami"):
+        return "wild"
+    if source == "keel":
+        return "injected" if task.endswith(("+global", "+local", "+clustered")) else "keel"
+    known = {"resnet18": "image features", "simulated": "simulated", "optdigits": "images", "mnist": "images"}
+    return known.get(source, "texts")
+
+
+def nested_picks(
+    tasks: Sequence[LabeledTask], records: MetaRecords, pieces: Pieces, bar: Meter | None = None, n_jobs: int = 1
+) -> UnionPicks:
+    """Leave each fold of groups out in turn, learn from the others, and pick."""
+    from joblib import Parallel, delayed
+
+    bar = bar or Meter()
+    recipe = records.recipe
+    grid = Grid.of(recipe.pool)
+    bar.stage("reading the pool's signals", len(records.tasks))
+    signals = []
+    for record in records.tasks:
+        signals.append(task_signals(pieces, record, recipe, grid))
+        bar.advance()
+    performance, groups = records.performance.values, records.groups
+    kinds = tuple(kind_of(record.name) for record in records.tasks)
+    folds = group_folds(groups, N_FOLDS)
+    n = len(records.tasks)
+    ranks: dict[str, FloatArray] = {}
+    values: dict[str, FloatArray] = {}
+    intervals, from_history = np.full((n, 2), np.nan), np.zeros(n, dtype=np.intp)
+    bar.stage("leaving out groups", N_FOLDS)
+
+    def keep(method: str, task: int, rank: float, value: float) -> None:
+        ranks.setdefault(method, np.full(n, np.nan))[task] = rank
+        values.setdefault(method, np.full(n, np.nan))[task] = value
+
+    def leave_out(fold: int) -> None:
+        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold).tolist()
+        known = [signals[i] for i in inside.tolist()]
+        history = MetaRecords(recipe, tuple(records.tasks[i] for i in inside))
+        predictor = train_rank_predictor(known, performance[inside], history.groups, grid, recipe.seed)
+        if predictor is None:
+            raise InvalidInput("The union must hold more groups of tasks than this to be judged.")
+        natural = np.flatnonzero([kinds[i] in NATURAL for i in inside])
+        learned = Fold.of(known, performance[inside], natural, grid, predictor, recipe.seed)
+        database = database_of(history, pieces, pairs_per_task=2_000, tune=False, learn_ranks=False)
+        for t in outside:
+            measures = measure_task(pieces, records.tasks[t], recipe, database.anchors)
+            *_, last = search(database, ReplayedMeasures(recipe.pool.ids, measures), max_models=MAX_MODELS)
+            chosen = predictor.pick(signals[t], grid)
+            picked = {ELECT: recipe.pool.index(last.pick.model_id), **single_models(learned, signals[t], chosen)}
+            for method, model in picked.items():
+                keep(method, t, model_rank(performance[t], model), float(performance[t, model]))
+            scores = stored_scores(pieces, records.tasks[t], recipe)
+            averaged = ensembles(grid, chosen.shares, scores.values)
+            names = tuple(averaged)
+            achieved = metric(ScoreMatrix(np.column_stack(list(averaged.values())), names), tasks[t].y)
+            for method, value in zip(names, achieved, strict=True):
+                keep(method, t, value_rank(performance[t], float(value)), float(value))
+            from_history[t] = int(chosen.from_history)
+            expected = predictor.expected_rank(chosen.share)
+            if expected is not None:
+                intervals[t] = expected.low, expected.high
+        bar.advance()
+
+    Parallel(n_jobs=n_jobs, backend="threading")(delayed(leave_out)(fold) for fold in range(int(folds.max()) + 1))
+    return UnionPicks(kinds, groups, ranks, values, intervals, from_history)
+
+
+def judge(found: UnionPicks) -> dict[str, Any]:
+    """Mean rank and AP of each method by kind of task, grouped Wilcoxon tests, and the coverage of the intervals."""
+    kinds, groups = np.array(found.kinds), np.array(found.groups)
+    union = np.isin(kinds, ["wild", "keel"])
+    akin = np.isin(groups, sorted(set(groups[kinds == "wild"])))
+    subsets = {kind: kinds == kind for kind in dict.fromkeys(found.kinds)}
+    subsets |= {"union": union, "test": union & akin, "development": union & ~akin, "all": np.ones(len(kinds), bool)}
+    subsets = {name: rows for name, rows in subsets.items() if rows.any()}
+    methods = []
+    for name, ranks in found.ranks.items():
+        row: dict[str, Any] = {"name": name}
+        for subset, rows in subsets.items():
+            mine = _by_group(ranks, groups, rows)
+            row[subset] = {
+                "mean_rank": round(float(ranks[rows].mean()), 1),
+                "median_rank": float(np.median(ranks[rows])),
+                "mean_rank_groups": round(float(mine.mean()), 1),
+                "mean_ap": round(float(found.values[name][rows].mean()), 4),
+                "p_value": round(wilcoxon_p(mine, _by_group(found.ranks[ELECT], groups, rows)), 5),
+                "p_value_fixed": round(wilcoxon_p(mine, _by_group(found.ranks[FIXED], groups, rows)), 5),
+            }
+        methods.append(row)
+    ranks = found.ranks["learned"]
+    known = np.isfinite(found.intervals).all(axis=1)
+    inside = (ranks >= found.intervals[:, 0]) & (ranks <= found.intervals[:, 1])
+    width = found.intervals[:, 1] - found.intervals[:, 0]
+    return {
+        "protocol": "strict",
+        "n_tasks": {subset: int(rows.sum()) for subset, rows in subsets.items()},
+        "n_groups": {subset: len(set(groups[rows])) for subset, rows in subsets.items()},
+        "methods": methods,
+        "coverage": {
+            subset: {
+                "covered": round(float(inside[rows & known].mean()), 3),
+                "mean_width": round(float(width[rows & known].mean()), 1),
+                "from_history": round(float(found.from_history[rows].mean()), 3),
+            }
+            for subset, rows in subsets.items()
+        },
+    }
+
+
+def _by_group(ranks: FloatArray, groups: Any, rows: Any) -> FloatArray:
+    """The mean rank within each group: siblings are one voice."""
+    return np.array([ranks[rows & (groups == group)].mean() for group in sorted(set(groups[rows]))])
+
+
+def run_union(
+    history: Sequence[Path] = (), *, seed: int = 0, work_dir: str | None = None, progress: bool = True, n_jobs: int = 2
+) -> dict[str, Any]:
+    """``elect bench union``: the strategies with a wide history. ``history`` lists corpora; by default those of
+    ``elect corpus`` without the texts, which need a language model."""
+    from elect.bench.testbeds import load_more, load_wild
+    from elect.bench.testbeds.history import history_tasks
+    from elect.history.corpus import read_corpus
+    from elect.pool import default_pool
+
+    tasks: list[LabeledTask] = [*load_wild(), *load_more()]
+    if history:
+        tasks += [task for path in history for task in read_corpus(path)]
+    else:
+        tasks += history_tasks(seed=seed)
+    with work_folder(work_dir) as pieces, meter(progress) as bar:
+        records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs)
+        return {"testbed": "union", "source": "computed", **judge(nested_picks(tasks, records, pieces, bar, n_jobs))}

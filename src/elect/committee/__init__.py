@@ -1,0 +1,1 @@
+"""What the models of the pool say of a row together."""

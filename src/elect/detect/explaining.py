@@ -1,0 +1,150 @@
+"""Reasons in the user's terms: the column, what the row holds there, and what is usual."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elect.core.models import ModelSpec
+from elect.detect.reasons import ScoreRows, column_drops, typical_values
+from elect.pool.detectors import new_detector
+from elect.support.arrays import FloatArray, IntArray
+from elect.tables import ColumnTreatment, values
+from elect.tables.encoders import (
+    BooleanEncoder,
+    CategoryEncoder,
+    FrequencyEncoder,
+    NumberEncoder,
+    TextEncoder,
+    TimeEncoder,
+)
+from elect.tables.features import ColumnStep
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LONGEST_TEXT = 80
+
+# These look at neighbours: a row that was fitted would be its own nearest one.
+_NEIGHBOR_FAMILIES = ("kNN", "LOF", "ABOD", "COF")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A column that makes a row unusual: what the row holds, what is usual, and the share of the score it explains."""
+
+    column: str
+    value: str
+    usual: str
+    share: float
+
+    def __str__(self) -> str:
+        usual = f" ({self.usual})" if self.usual else ""
+        return f"{self.column} = {self.value}{usual}, {self.share:.0%}"
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """What reasons are made from: a score, typical values of every feature, and the score of an ordinary row."""
+
+    score: ScoreRows
+    typical: FloatArray
+    ordinary: float
+    treatment: ColumnTreatment
+
+    def reasons(self, rows: FloatArray, cells: "pl.DataFrame") -> tuple[tuple[Reason, ...], ...]:
+        """Reasons for each row; ``cells`` are the same rows as the user has them."""
+        if len(rows) == 0:
+            return ()
+        drops = column_drops(self.score, rows, self.typical, feature_groups(self.treatment), ordinary=self.ordinary)
+        steps = self.treatment.steps
+        return tuple(
+            tuple(
+                Reason(steps[drop.column].column, *describe(steps[drop.column], cells, place), min(drop.share, 1.0))
+                for drop in found
+            )
+            for place, found in enumerate(drops)
+        )
+
+
+def feature_groups(treatment: ColumnTreatment) -> list[IntArray]:
+    """For each used input column, the positions of its features."""
+    ends = np.cumsum([len(step.features) for step in treatment.steps])
+    return [np.arange(end - len(step.features), end) for step, end in zip(treatment.steps, ends, strict=True)]
+
+
+def explainer_for_fitted(
+    detector: Any, spec: ModelSpec, X: FloatArray, explained: Sequence[int], treatment: ColumnTreatment
+) -> Explainer:
+    """Reasons for rows that the detector was fitted on.
+
+    Detectors that look at neighbours are fitted again on the other rows: a row would otherwise be its own neighbour,
+    and look ordinary wherever it is moved a little.
+    """
+    typical = typical_values(X, detector.decision_scores_, feature_groups(treatment))
+    others = np.setdiff1d(np.arange(len(X)), np.asarray(explained, dtype=np.intp))
+    if spec.detector in _NEIGHBOR_FAMILIES and len(others) >= 2 and len(others) < len(X):
+        detector = new_detector(
+            spec, seed=detector.seed, trials=detector.trials, n_jobs=detector.n_threads, standardize=False
+        ).fit(X[others])
+    return Explainer(detector.decision_function, typical, float(np.median(detector.decision_scores_)), treatment)
+
+
+def describe(step: ColumnStep, cells: "pl.DataFrame", place: int) -> tuple[str, str]:
+    """What a row holds in a column, and what is usual there."""
+    cell = cells[step.column][place : place + 1]
+    text = values.words(cell)[0]
+    return ("missing" if text is None else shortened(text)), _usual(step, cell)
+
+
+def shortened(text: str) -> str:
+    """A text that fits a line: control characters and line ends become blanks, and the end is cut.
+
+    >>> shortened("a\\tb\\x1b[0m")
+    'a b [0m'
+    """
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return plain if len(plain) <= LONGEST_TEXT else plain[: LONGEST_TEXT - 1] + "…"
+
+
+def _usual(step: ColumnStep, cell: "pl.Series") -> str:
+    encoder = step.encoder
+    if isinstance(encoder, NumberEncoder):
+        return f"median {encoder.fill:,.6g}"
+    if isinstance(encoder, BooleanEncoder):
+        return f"mostly {'true' if encoder.fill else 'false'}"
+    if isinstance(encoder, TimeEncoder):
+        return f"median {_moment(encoder)}"
+    if isinstance(encoder, FrequencyEncoder):
+        count = round(encoder.rows / float(np.exp(encoder.encode(cell)[0, 0])))
+        return f"seen {count:,} time{'s' * (count != 1)} in {encoder.rows:,} rows"
+    if isinstance(encoder, TextEncoder):
+        return f"median {np.expm1(encoder.fill[0]):,.0f} characters"
+    if isinstance(encoder, CategoryEncoder):
+        return _share(step, encoder, cell)
+    return ""
+
+
+def _share(step: ColumnStep, encoder: CategoryEncoder, cell: "pl.Series") -> str:
+    """The share of rows with the row's category: the centre of a 0/1 feature is its mean."""
+    encoded = encoder.encode(cell)[0, list(step.kept)]
+    for value, feature in zip(encoded, step.features, strict=True):
+        if value == 1.0:
+            return f"{_percent(feature.center)} of rows"
+    return f"{_percent(1.0 - step.features[0].center)} of rows" if len(encoder.outputs) == 1 else ""
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
+
+
+def _moment(encoder: TimeEncoder) -> str:
+    if encoder.clock:
+        return f"{int(encoder.fill // 3600):02d}:{int(encoder.fill // 60 % 60):02d}"
+    try:
+        when = datetime.fromtimestamp(encoder.fill, UTC)
+    except (OverflowError, OSError, ValueError):
+        return f"{encoder.fill:.6g}"
+    return when.strftime("%Y-%m-%d %H:%M" if encoder.fill % 86400 else "%Y-%m-%d")

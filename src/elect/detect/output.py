@@ -1,0 +1,118 @@
+"""Results written to files: whole or not at all, and never over something that is not a file."""
+
+import io
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from elect.errors import InvalidInput
+from elect.support.arrays import FloatArray
+from elect.support.atomic import write_atomically
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMATS = (".csv", ".tsv", ".parquet")
+
+
+class Scored(Protocol):
+    """What can be written: a ``Detection`` or a ``ScoredTable``."""
+
+    @property
+    def row_ids(self) -> "pl.Series": ...
+    @property
+    def scores(self) -> FloatArray: ...
+    @property
+    def labels(self) -> Any: ...
+    @property
+    def top(self) -> Sequence[Any]: ...
+
+
+def check_output(path: str | os.PathLike[str], option: str, suffixes: tuple[str, ...] = ()) -> None:
+    """Say before the work begins that its result could not be written."""
+    target = Path(path)
+    if target.is_dir():
+        raise InvalidInput(f"{option} must name a file, and {str(path)!r} is a directory: add a file name.")
+    if suffixes and target.suffix.lower() not in suffixes and not _is_device(target):
+        raise InvalidInput(f"{option} must name a file that ends in {' or '.join(suffixes)}, got {str(path)!r}.")
+    folder = target.parent
+    if not folder.is_dir():
+        raise InvalidInput(f"{option}: there is no folder {str(folder)!r} to write {target.name!r} in; make it first.")
+    if not os.access(target if _is_device(target) else folder, os.W_OK):
+        raise InvalidInput(f"{option}: no permission to write in {str(folder)!r}; choose another folder.")
+
+
+def check_distinct(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """Refuse to write over what is read, and to write two things to one file."""
+    seen = {path.resolve() for path in inputs}
+    for path in outputs:
+        if path.resolve() in seen and not _is_device(path):
+            raise InvalidInput(f"{str(path)!r} is read or written already: every output must be a file of its own.")
+        seen.add(path.resolve())
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole or not at all; a device or a pipe is written to, not replaced."""
+    target = Path(path)
+    try:
+        if _is_device(target):
+            with target.open("wb", buffering=0) as file:
+                file.write(content)
+        else:
+            write_atomically(target, content)
+    except OSError as error:
+        raise InvalidInput(
+            f"{str(path)!r} could not be written: {error.strerror or error}. Nothing was left there."
+        ) from None
+
+
+def scores_frame(found: "Scored") -> "pl.DataFrame":
+    """One line for each row of the table, in its order: id, score, outlier (1 or 0), reasons if any."""
+    import polars as pl
+
+    # The ids have the name of the id column, which may be one of those that come next.
+    name = "row" if found.row_ids.name in ("score", "outlier", "reasons") else found.row_ids.name
+    texts: list[str | None] = [None] * len(found.scores)
+    for row in found.top:
+        if row.reasons:
+            texts[row.position] = "; ".join(str(reason) for reason in row.reasons)
+    return pl.DataFrame(
+        [
+            found.row_ids.alias(name),
+            pl.Series("score", found.scores),
+            pl.Series("outlier", found.labels).cast(pl.Int8),
+            pl.Series("reasons", texts, dtype=pl.String),
+        ]
+    )
+
+
+def table_bytes(frame: "pl.DataFrame", suffix: str) -> bytes:
+    """A frame as CSV, TSV or Parquet, by the ending of the file's name."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    if suffix == ".parquet":
+        frame.write_parquet(buffer)
+    else:
+        # A cell that begins like a formula would be run by a spreadsheet; ids and reasons quote the user's cells.
+        text = [name for name, kind in frame.schema.items() if kind == pl.String]
+        guarded = [
+            pl.when(pl.col(name).str.contains(r"^[=+@\t\r-]"))
+            .then(pl.lit("'") + pl.col(name))
+            .otherwise(pl.col(name))
+            .alias(name)
+            for name in text
+        ]
+        frame.with_columns(guarded).write_csv(buffer, separator="\t" if suffix == ".tsv" else ",")
+    return buffer.getvalue()
+
+
+def _is_device(path: Path) -> bool:
+    """Whether something is there that must not be replaced by a file: a device, a pipe."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

@@ -1,0 +1,267 @@
+"""A fitted detector in a file: the model, its column treatment, its threshold and how it was elected.
+
+The file is a checksummed zip of JSON and plain arrays, and loading it executes nothing. A detector class of the user's
+own can only be pickled, and a pickle can run anything: both ways are refused unless asked for with ``trust``.
+"""
+
+import pickle
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elect.core import Candidate, Neighbor, RankInterval, SearchStep, Selection
+from elect.core.models import ModelSpec
+from elect.detect import fitted
+from elect.detect.explaining import Explainer
+from elect.detect.output import write_whole
+from elect.detector import ElectDetector
+from elect.errors import ElectError, InvalidInput, StoreError
+from elect.pool.detectors import PlainDetector, new_detector
+from elect.pool.standardize import Standardizer
+from elect.storage import archive
+from elect.support.arrays import FloatArray
+from elect.support.threads import n_threads
+from elect.tables import ColumnTreatment
+
+FORMAT = "elect-detector"
+VERSION = 1
+MOST_SCORES = 1_000_000
+"""Of longer tables evenly spaced order statistics of the training scores are kept: enough for probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class SavedDetector:
+    """What a file holds: the detector, and what reasons for new rows are made from (None: saved without)."""
+
+    detector: ElectDetector
+    explainer: Explainer | None
+
+
+def save_detector(
+    detector: ElectDetector, path: str | PathLike[str], *, explainer: Explainer | None = None, trust: bool = False
+) -> None:
+    """Write a fitted ``ElectDetector`` to a file (by custom ``*.elect-detector``), whole or not at all."""
+    if not hasattr(detector, "detector_"):
+        raise InvalidInput("Only a fitted detector can be saved: call fit first.")
+    write_whole(path, detector_bytes(detector, explainer=explainer, trust=trust))
+
+
+def detector_bytes(detector: ElectDetector, *, explainer: Explainer | None = None, trust: bool = False) -> bytes:
+    """The bytes of the file of a fitted detector."""
+    return archive.pack(_archive(detector, explainer, trust), FORMAT, VERSION)
+
+
+def load_detector(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> ElectDetector:
+    """The detector in a file, ready for ``decision_function`` and ``predict`` on new rows. Nothing is executed."""
+    return load_saved(path, trust=trust, n_jobs=n_jobs).detector
+
+
+def load_saved(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> SavedDetector:
+    """The same with what reasons are made from."""
+    source = Path(path)
+    if not source.is_file():
+        raise StoreError(f"Cannot read {source}: there is no such file.")
+    try:
+        if source.stat().st_size > archive.MAX_TOTAL:
+            raise StoreError(f"{source} is larger than the {archive.MAX_TOTAL >> 20} MB allowed.")
+        data = source.read_bytes()
+    except OSError as error:
+        raise StoreError(f"Cannot read {source}: {error.strerror or error}.") from None
+    found = archive.unpack(data, FORMAT, VERSION, str(source))
+    try:
+        return _restore(found, trust, n_threads(n_jobs))
+    except ElectError as error:
+        raise StoreError(f"{source} cannot be loaded. {error}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{source} cannot be loaded: it is incomplete ({type(error).__name__}).") from None
+
+
+# Writing
+
+
+def _archive(detector: ElectDetector, explainer: Explainer | None, trust: bool) -> archive.Archive:
+    inner = detector.detector_
+    spec: ModelSpec = inner._spec()
+    numbers: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    raw: dict[str, bytes] = {}
+    if isinstance(inner, PlainDetector):
+        if not trust:
+            raise StoreError(
+                f"{spec.id} is not a detector of the engine: it can only be saved as a pickle, which runs code when "
+                "loaded. Pass --trust (trust=True) to save and to load it so."
+            )
+        raw["detector"] = pickle.dumps(inner.fitted_)
+    else:
+        numbers, arrays = fitted.to_plain(spec.detector, inner.fitted_)
+    scores = np.asarray(detector.decision_scores_, dtype=np.float64)
+    if len(scores) > MOST_SCORES:
+        scores = np.sort(scores)[np.linspace(0, len(scores) - 1, MOST_SCORES).astype(np.intp)]
+    arrays = {f"model_{name}": values for name, values in arrays.items()}
+    arrays |= {
+        "center": inner.standardizer_.center,
+        "scale": inner.standardizer_.scale,
+        "fitted_scores": np.asarray(inner.decision_scores_, dtype=np.float64),
+        "scores": scores,
+    }
+    if explainer is not None:
+        arrays["typical"] = explainer.typical
+    treatment = detector.treatment_
+    content = {
+        "detector": spec.detector,
+        "params": dict(spec.params),
+        "seed": inner.seed,
+        "trials": inner.trials,
+        "numbers": numbers,
+        "contamination": detector.contamination,
+        "threshold": float(detector.threshold_),
+        "mean_score": float(np.mean(detector.decision_scores_)),
+        "spread_of_scores": float(np.std(detector.decision_scores_)),
+        "n_features": len(inner.standardizer_.center),
+        "ordinary_score": None if explainer is None else explainer.ordinary,
+        "treatment": None if treatment is None else treatment.to_json(),
+        "selection": asdict(detector.selection_),
+    }
+    return archive.Archive(content, arrays, raw)
+
+
+# Reading
+
+
+def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
+    content = found.content
+    spec = ModelSpec.of(_text(content["detector"]), **_params(content["params"]))
+    n_features = content["n_features"]
+    if type(n_features) is not int or n_features < 1:
+        raise StoreError("It must say how many features it takes.")
+    model_arrays = {name.removeprefix("model_"): a for name, a in found.arrays.items() if name.startswith("model_")}
+    stored = fitted.Stored(content["numbers"], model_arrays, n_features, n_jobs)
+    frame = fitted.Stored({}, found.arrays, n_features, n_jobs)
+    scale = frame.array("scale", (n_features,))
+    if not bool((scale > 0).all()):
+        raise StoreError("The scale of every feature must be positive.")
+    contamination = content["contamination"]
+    share = contamination if isinstance(contamination, float) else 0.1
+    if found.raw:
+        inner, model = _pickled(found, spec, share, trust)
+    else:
+        model = fitted.from_plain(spec.detector, stored)
+        inner = new_detector(
+            spec,
+            contamination=share,
+            seed=stored_count(content["seed"], 0),
+            trials=stored_count(content["trials"], 1),
+            n_jobs=n_jobs,
+        )
+    inner._set_n_classes(None)
+    inner.standardizer_ = Standardizer(frame.array("center", (n_features,)), scale)
+    inner.fitted_ = model
+    inner.decision_scores_ = frame.array("fitted_scores", (None,))
+    inner.n_features_in_ = n_features
+    inner._process_decision_scores()
+    detector = _wrap(inner, frame, content, contamination)
+    return SavedDetector(detector, _explainer(detector, frame, content["ordinary_score"]))
+
+
+def _wrap(inner: Any, frame: fitted.Stored, content: Any, contamination: Any) -> ElectDetector:
+    """The estimator around a restored detector."""
+    text = content["treatment"]
+    treatment = None if text is None else ColumnTreatment.from_json(_text(text))
+    if treatment is not None and len(treatment.features) != frame.n_features:
+        raise StoreError("Its column treatment gives another number of features than its detector takes.")
+    detector = ElectDetector(contamination)
+    detector._check_params()
+    detector._set_n_classes(None)
+    detector.detector_ = inner
+    detector.treatment_ = treatment
+    detector.selection_ = selection_from(content["selection"])
+    detector.n_features_in_ = frame.n_features if treatment is None else len(treatment.sources)
+    detector.decision_scores_ = frame.array("scores", (None,))
+    numbers = fitted.Stored(content, {}, frame.n_features, frame.n_jobs)
+    detector.threshold_ = numbers.number("threshold")
+    detector.labels_ = (detector.decision_scores_ > detector.threshold_).astype(int)
+    detector._mu, detector._sigma = numbers.number("mean_score"), numbers.number("spread_of_scores")
+    return detector
+
+
+def _explainer(detector: ElectDetector, frame: fitted.Stored, ordinary: Any) -> Explainer | None:
+    if "typical" not in frame.arrays or detector.treatment_ is None:
+        return None
+    typical: FloatArray = frame.array("typical", (None, frame.n_features))
+    if not isinstance(ordinary, float):
+        raise StoreError("It must tell the score of an ordinary row.")
+    return Explainer(detector.detector_.decision_function, typical, ordinary, detector.treatment_)
+
+
+def _pickled(found: archive.Archive, spec: ModelSpec, share: float, trust: bool) -> tuple[Any, Any]:
+    if not trust:
+        raise StoreError(
+            "It holds a pickle, which can run anything when loaded. If you made it yourself, pass --trust (trust=True)."
+        )
+    return PlainDetector(spec, contamination=share), pickle.loads(found.raw["detector"])
+
+
+def selection_from(plain: Any) -> Selection:
+    """A selection from its plain values."""
+    steps = tuple(
+        SearchStep(
+            **{
+                **step,
+                "neighbors": _neighbors(step["neighbors"]),
+                "pick": _candidate(step["pick"]),
+                "runners_up": tuple(_candidate(candidate) for candidate in step["runners_up"]),
+                "expected_rank": _interval(step.get("expected_rank")),
+            }
+        )
+        for step in plain["steps"]
+    )
+    return Selection(
+        **{
+            **plain,
+            "pick": _candidate(plain["pick"]),
+            "params": tuple((str(name), value) for name, value in plain["params"]),
+            "neighbors": _neighbors(plain["neighbors"]),
+            "runners_up": tuple(_candidate(candidate) for candidate in plain["runners_up"]),
+            "detector": _text(plain["detector"]),
+            "seconds": float(plain["seconds"]),
+            "evaluated": tuple(_text(model_id) for model_id in plain["evaluated"]),
+            "failures": tuple((str(model_id), str(why)) for model_id, why in plain["failures"]),
+            "steps": steps,
+            "expected_rank": _interval(plain["expected_rank"]),
+            "notes": tuple(_text(note) for note in plain["notes"]),
+        }
+    )
+
+
+def _interval(plain: Any) -> RankInterval | None:
+    return None if plain is None else RankInterval(**plain)
+
+
+def _candidate(plain: Any) -> Candidate:
+    told = tuple(float(value) for value in plain["on_neighbors"])
+    return Candidate(_text(plain["model_id"]), float(plain["mean"]), float(plain["spread"]), told)
+
+
+def _neighbors(plain: Any) -> tuple[Neighbor, ...]:
+    return tuple(Neighbor(_text(neighbor["task"]), float(neighbor["similarity"])) for neighbor in plain)
+
+
+def _params(plain: Any) -> dict[str, Any]:
+    if not isinstance(plain, dict) or not all(v is None or isinstance(v, str | int | float) for v in plain.values()):
+        raise StoreError("The parameters of its detector must be plain values.")
+    return plain
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise StoreError("It holds something else where a text is expected.")
+    return value
+
+
+def stored_count(value: Any, low: int) -> int:
+    if type(value) is not int or value < low:
+        raise StoreError(f"It holds something else where a whole number of at least {low} is expected.")
+    return value

@@ -1,5 +1,0 @@
-"""A few answers from a person sharpen the pick."""
-
-from elect.feedback.session import Answer, Feedback
-
-__all__ = ["Answer", "Feedback"]

@@ -1,0 +1,182 @@
+"""The settings of the search by leave-one-out on the historical tasks: neighbours, initial size, patience, gap scaling.
+
+Each task in turn plays the new one, its whole group left out of what the search knows. The paper's settings stay unless
+others pick better by more than the standard error of the difference: a smaller difference is not a result.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from elect.core import PerformanceMatrix, SearchStep
+from elect.core.sources import ReplayedMeasures
+from elect.history.database import MetaDatabase
+from elect.paper.coverage import coverage_initial_models
+from elect.paper.predictor import PairwisePredictor, PredictorParams, train_predictor, tuning_pairs
+from elect.paper.search import search
+from elect.paper.settings import SearchSettings
+from elect.support.arrays import FloatArray
+
+PAPER_INITIAL_SIZE = 7
+MAX_MODELS = 50
+TUNED_TASKS = 120
+"""Settings are compared on at most so many tasks, spread evenly over the groups."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One combination of settings."""
+
+    n_neighbor_tasks: int = 5
+    initial_size: int = PAPER_INITIAL_SIZE
+    scale_gaps: bool = False
+    patience: int = 17
+
+
+NEIGHBORS, SIZES, SCALES, PATIENCES = (5, 3, 8, 12), (7, 5, 10), (False, True), (17, 10, 25)
+
+
+@dataclass(frozen=True, eq=False)
+class SettingsChoice:
+    """The chosen settings and the mean rank of the picks of each combination."""
+
+    chosen: Trial
+    trials: tuple[Trial, ...]
+    ranks: FloatArray  # (trials, tasks asked about) rank of the pick, as a share of the pool
+
+    @property
+    def held_out_ranks(self) -> FloatArray:
+        """The rank of the chosen settings' pick, as a share of the pool, on each task while its group was left out."""
+        row: FloatArray = self.ranks[self.trials.index(self.chosen)]
+        return row
+
+    def table(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "n_neighbor_tasks": t.n_neighbor_tasks,
+                "initial_size": t.initial_size,
+                "scale_gaps": t.scale_gaps,
+                "patience": t.patience,
+                "mean_rank_share": float(r.mean()),
+            }
+            for t, r in zip(self.trials, self.ranks, strict=True)
+        ]
+
+
+def fold_database(
+    database: MetaDatabase, group: str, params: PredictorParams, pairs_per_task: int | None, seed: int
+) -> MetaDatabase | None:
+    """The database as it would be without one group of tasks (anchors kept); None if nothing else is left."""
+    inside = [i for i, other in enumerate(database.groups) if other != group]
+    if not inside:
+        return None
+    values, measures = database.performance.values[inside], database.measures[inside]
+    predictor: PairwisePredictor = train_predictor(
+        values, measures, params=params, pairs_per_task=pairs_per_task, seed=seed, measure_names=database.measure_names
+    )
+    tasks = tuple(database.tasks[i] for i in inside)
+    matrix = PerformanceMatrix(values, tasks, database.pool.ids, database.performance.metric)
+    return replace(
+        database,
+        performance=matrix,
+        groups=tuple(database.groups[i] for i in inside),
+        measures=measures,
+        predictor=predictor,
+        initial_models=coverage_initial_models(matrix, len(database.initial_models)),
+        provenance={},
+        calibration=None,  # it was learned on the group that is left out, too
+        rank_predictor=None,
+    )
+
+
+def tune_settings(
+    database: MetaDatabase,
+    params: PredictorParams,
+    *,
+    pairs_per_task: int | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> SettingsChoice:
+    """Leave each group out in turn and see which settings pick best."""
+    from joblib import Parallel, delayed
+
+    pairs_per_task = pairs_per_task or tuning_pairs(len(database.tasks))
+    combinations = [Trial(t, size, scale) for t, size, scale in product(NEIGHBORS, SIZES, SCALES)]
+    trials = tuple(replace(trial, patience=p) for trial in combinations for p in PATIENCES)
+    shares = _rank_shares(database.performance)
+    ranks = np.full((len(trials), len(database.tasks)), np.nan)
+    asked = spread_tasks(database.groups, TUNED_TASKS)
+
+    def leave_out(group: str) -> None:
+        fold = fold_database(database, group, params, pairs_per_task, seed)
+        if fold is None:
+            return
+        largest = coverage_initial_models(fold.performance, max(SIZES))
+        for task in (i for i in asked if database.groups[i] == group):
+            source = ReplayedMeasures(database.pool.ids, database.measures[task])
+            row = 0
+            for trial in combinations:
+                settings = SearchSettings(
+                    trial.n_neighbor_tasks, max(PATIENCES), trial.scale_gaps, fold.settings.metric
+                )
+                known = replace(fold, settings=settings, initial_models=largest[: trial.initial_size])
+                steps = list(search(known, source, max_models=MAX_MODELS, seed=seed))
+                for patience in PATIENCES:
+                    pick = _pick_with_patience(steps, patience)
+                    ranks[row, task] = shares[task, database.pool.index(pick)]
+                    row += 1
+
+    groups = list(dict.fromkeys(database.groups))
+    Parallel(n_jobs=n_jobs, backend="threading")(delayed(leave_out)(group) for group in groups)
+    ranks = ranks[:, asked]
+    return SettingsChoice(_choose(trials, ranks), trials, ranks)
+
+
+def spread_tasks(groups: Sequence[str], most: int) -> list[int]:
+    """At most so many tasks (or one a group), the same number of each group as far as there are.
+
+    >>> spread_tasks(["a", "a", "b", "a"], 3)
+    [0, 1, 2]
+    """
+    for each in range(len(groups), 0, -1):
+        seen: dict[str, int] = {}
+        chosen = []
+        for i, group in enumerate(groups):
+            seen[group] = seen.get(group, 0) + 1
+            if seen[group] <= each:
+                chosen.append(i)
+        if len(chosen) <= most:
+            return chosen
+    return chosen
+
+
+def _rank_shares(performance: PerformanceMatrix) -> FloatArray:
+    return performance.ranks() / len(performance.model_ids)
+
+
+def _pick_with_patience(steps: Sequence[SearchStep], patience: int) -> str:
+    """The pick of a search that would have stopped after ``patience`` steps without a change of neighbours."""
+    unchanged = 0
+    before: set[str] | None = None
+    for step in steps:
+        now = {neighbor.task for neighbor in step.neighbors}
+        if step.phase == "adaptive":
+            unchanged = unchanged + 1 if now == before else 0
+            if unchanged >= patience:
+                return step.pick.model_id
+        before = now
+    return steps[-1].pick.model_id
+
+
+def _choose(trials: Sequence[Trial], ranks: FloatArray) -> Trial:
+    """The paper's settings, unless the best ones are better by more than the standard error of the difference."""
+    usual = trials.index(Trial())
+    if np.isnan(ranks).any() or ranks.shape[1] < 2:
+        return trials[usual]
+    best = int(np.argmin(ranks.mean(axis=1)))
+    difference = ranks[usual] - ranks[best]
+    error = difference.std(ddof=1) / np.sqrt(len(difference))
+    return trials[best] if difference.mean() > error else trials[usual]

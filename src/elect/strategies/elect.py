@@ -1,0 +1,28 @@
+"""The paper's strategy: the anytime search, with what its database knows about the rank of its picks."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from elect.core import SearchStep
+from elect.core.sources import ScoreSource
+from elect.history.database import MetaDatabase
+from elect.history.expectation import expected_rank
+from elect.paper.search import search
+
+MAX_MODELS = 50
+"""The paper's budget of evaluated models."""
+
+
+def elect_steps(
+    database: MetaDatabase,
+    source: ScoreSource,
+    *,
+    max_models: int | None = None,
+    max_seconds: float | None = None,
+    seed: int = 0,
+) -> Iterator[SearchStep]:
+    """The steps of ``elect.paper``; every one carries the expected rank."""
+    known = expected_rank(database)
+    most = MAX_MODELS if max_models is None else max_models
+    for step in search(database, source, max_models=most, max_seconds=max_seconds, seed=seed):
+        yield replace(step, expected_rank=known)

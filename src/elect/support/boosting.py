@@ -1,0 +1,58 @@
+"""Growing trees with LightGBM, the only place that imports it: text comes out, read by ``elect.support.trees``."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from elect.support.arrays import FloatArray
+
+_END_OF_TREES = "end of trees\n"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown: their leaves, how many, how fast, the rows a leaf must hold, and what each tree sees."""
+
+    num_leaves: int
+    rounds: int
+    learning_rate: float
+    min_leaf_rows: int
+    column_share: float = 1.0
+    row_share: float = 1.0
+    ridge: float = 0.0
+    bins: int = 255
+
+
+def boost(
+    rows: FloatArray, target: FloatArray, growth: Growth, seed: int = 0, weights: FloatArray | None = None
+) -> str:
+    """The text of the trees that LightGBM grows, without what it appends to them.
+
+    It runs in one thread: with several its sums, and so its trees, depend on how many there are.
+    """
+    import lightgbm
+
+    settings: dict[str, Any] = {
+        "objective": "regression",
+        "num_leaves": growth.num_leaves,
+        "learning_rate": growth.learning_rate,
+        "min_data_in_leaf": growth.min_leaf_rows,
+        # Features are finite; a split then needs no rule for missing values.
+        "use_missing": False,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "seed": seed,
+        "verbosity": -1,
+    }
+    if growth.column_share < 1.0:
+        settings["feature_fraction"] = growth.column_share
+    if growth.row_share < 1.0:
+        settings |= {"bagging_fraction": growth.row_share, "bagging_freq": 1}
+    if growth.ridge > 0.0:
+        settings["lambda_l2"] = growth.ridge
+    if growth.bins != Growth.bins:
+        settings["max_bin"] = growth.bins
+    data = lightgbm.Dataset(rows, target, weight=weights, params=settings)
+    booster = lightgbm.train(settings, data, num_boost_round=growth.rounds)
+    text: str = booster.model_to_string(num_iteration=-1)
+    return text[: text.index(_END_OF_TREES) + len(_END_OF_TREES)]
