@@ -255,7 +255,7 @@ def test_only_one_module_knows_lightgbm_and_only_to_train():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if any(name.split(".")[0] == "lightgbm" for name in names):
                 importers.add(path.relative_to(package).as_posix())
-    assert importers == {"meta/boosting.py"}
+    assert importers == {"support/boosting.py"}
     code = "import sys, elect.paper.predictor, elect.history.learned; sys.exit('lightgbm' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
