@@ -19,12 +19,14 @@ from elect import ElectError, MetaDatabase, PoolScorer, default_pool
 from elect.bench.testbeds import load_wild
 from elect.core import LabeledTask, PerformanceMatrix, Selection
 from elect.core.sources import ReplayedMeasures
-from elect.history.records import Recipe, work_folder
+from elect.history.learning import learn_without, predictor_params
+from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords, Recipe, work_folder
 from elect.history.train import database_of, make_records
-from elect.history.tuning import fold_database
 from elect.paper.coverage import coverage_initial_models
 from elect.paper.predictor import PredictorParams, train_predictor
 from elect.paper.search import search
+from elect.paper.settings import INITIAL_SIZE, MAX_MODELS
 
 PAPER_SECONDS = 47.10
 STRATEGIES = ("ei", "ei-per-second")
@@ -58,11 +60,26 @@ def iforest_seconds(X: Any) -> float:
     return time.process_time() - started
 
 
+def database_without(group: str, database: MetaDatabase, records: MetaRecords, pieces: Pieces) -> MetaDatabase:
+    """What the others teach, with the settings that were chosen for all."""
+    fold = learn_without(
+        [record.name for record in records.tasks if record.group == group],
+        records,
+        pieces,
+        anchors=database.anchors,
+        params=predictor_params(database),
+        pairs_per_task=5_000,
+        learn_ranks=False,
+    )
+    initial = coverage_initial_models(fold.performance, len(database.initial_models))
+    return replace(fold, settings=database.settings, initial_models=initial)
+
+
 def on_task(fold: MetaDatabase, task: LabeledTask, ranks: Any, acquisition: str) -> dict[str, Any]:
     started = time.process_time()
     source = Timed(task.X)
     prepared = time.process_time() - started
-    selection = Selection.from_steps(search(fold, source, acquisition=acquisition, max_models=50))
+    selection = Selection.from_steps(search(fold, source, acquisition=acquisition, max_models=MAX_MODELS))
     total = time.process_time() - started
     return {
         "models_fitted": len(selection.evaluated),
@@ -92,7 +109,7 @@ def overhead_growth() -> list[dict[str, Any]]:
             measure_names=("mc", "select", "hits"),
             measures=measures,
             anchors=part.ids[:1],
-            initial_models=coverage_initial_models(matrix, 7),
+            initial_models=coverage_initial_models(matrix, INITIAL_SIZE),
             predictor=train_predictor(
                 performance, measures, params=PredictorParams(num_leaves=31, rounds=100), pairs_per_task=2000
             ),
@@ -114,7 +131,7 @@ def size_growth(database: MetaDatabase) -> list[dict[str, Any]]:
         for acquisition in STRATEGIES:
             source = Timed(X)
             started = time.process_time()
-            selection = Selection.from_steps(search(database, source, acquisition=acquisition, max_models=50))
+            selection = Selection.from_steps(search(database, source, acquisition=acquisition, max_models=MAX_MODELS))
             seconds = time.process_time() - started
             rows.append(
                 {
@@ -143,14 +160,13 @@ def main() -> None:
     with work_folder(options.work) as pieces:
         records = make_records(tasks, Recipe(default_pool()), pieces)
         database = database_of(records, pieces, n_jobs=2)
+        chosen = [t for t in tasks if (t.name in options.tasks if options.tasks else t.n_rows <= 12_000)]
+        folds = {group: database_without(group, database, records, pieces) for group in {t.group for t in chosen}}
     ranks = records.performance.ranks()
-    params = PredictorParams(**dict(database.provenance["predictor"]))
-    chosen = [t for t in tasks if (t.name in options.tasks if options.tasks else t.n_rows <= 12_000)]
     PoolScorer(tasks[0].X[:200]).scores("COF(n_neighbors=3)")
     rows = []
     for task in chosen:
-        fold = fold_database(database, task.group, params, 5_000, 0)
-        assert fold is not None
+        fold = folds[task.group]
         index = database.tasks.index(task.name)
         row: dict[str, Any] = {"task": task.name, "n": task.n_rows, "d": task.n_columns}
         row["iforest_cpu_seconds"] = round(iforest_seconds(np.array(task.X)), 4)

@@ -21,9 +21,10 @@ from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
 from elect.history import read_corpus, train
 from elect.history.learned import MIN_GROUPS
+from elect.history.learning import learn, learn_without
 from elect.history.pieces import Pieces
-from elect.history.records import MetaRecords, Recipe, work_folder
-from elect.history.train import database_of, make_records
+from elect.history.records import Recipe, work_folder
+from elect.history.train import make_records
 from elect.paper.anchors import choose_anchors, rank_correlations
 from elect.paper.search import search
 from toys import SMALL_POOL, corpus, make_task
@@ -205,8 +206,8 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_end(
 def fold(tasks: tuple[LabeledTask, ...], held_out: str, pieces: Pieces) -> MetaDatabase:
     """What a benchmark does: all tasks are scored, one group is left out of everything that is learned."""
     records = make_records(tasks, Recipe(SMALL_POOL), pieces)
-    inside = tuple(record for record in records.tasks if record.group != held_out)
-    return database_of(MetaRecords(records.recipe, inside), pieces)
+    left_out = [record.name for record in records.tasks if record.group == held_out]
+    return learn_without(left_out, records, pieces)
 
 
 def test_the_held_out_labels_change_nothing_that_is_trained(tmp_path: Path) -> None:
@@ -226,6 +227,18 @@ def test_siblings_are_left_out_together() -> None:
         database = fold(tasks, "g1", pieces)
     assert database.tasks == ("toy/0", "toy/1", "toy/4", "toy/5")
     assert "g1" not in database.groups
+
+
+def test_leaving_tasks_out_is_learning_from_the_others(tmp_path: Path) -> None:
+    tasks = corpus()
+    with work_folder(None) as pieces:
+        records = make_records(tasks, Recipe(SMALL_POOL), pieces)
+        others = make_records(tasks[1:], Recipe(SMALL_POOL), pieces)
+        left_out = learn_without([tasks[0].name], records, pieces)
+        assert saved(left_out, tmp_path) == saved(learn(others, pieces), tmp_path)
+        assert saved(left_out, tmp_path) != saved(learn(records, pieces), tmp_path)
+        with pytest.raises(ElectError, match="left out"):
+            learn_without([task.name for task in tasks], records, pieces)
 
 
 def test_one_task_is_enough() -> None:

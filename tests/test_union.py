@@ -52,7 +52,7 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
     inside: dict[str, list[frozenset[str]]] = {"ranker": [], "fold": [], "database": []}
     judged: list[str] = []
     signals_of_task, train_ranks = union.task_signals, union.train_rank_predictor
-    fold_of, database_of, pick = union.Fold.of, union.database_of, union.single_models
+    fold_of, learn_without, pick = union.Fold.of, union.learn_without, union.single_models
 
     def task_signals(pieces: Any, record: Any, *rest: Any) -> Any:
         found = signals_of_task(pieces, record, *rest)
@@ -74,11 +74,9 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
         inside["fold"].append(rows_of(signals, performance))
         return fold_of(signals, performance, *rest)
 
-    def database(history: Any, *args: Any, **options: Any) -> Any:
-        inside["database"].append(frozenset(history.groups))
-        assert options["learn_ranks"] is False
-        found = database_of(history, *args, **options)
-        assert set(found.groups) == set(history.groups)
+    def database(*args: Any, **options: Any) -> Any:
+        found = learn_without(*args, **options)
+        inside["database"].append(frozenset(found.groups))
         return found
 
     def single_models(known: Any, signals: Any, chosen: Any) -> Any:
@@ -91,7 +89,7 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
     monkeypatch.setattr(union, "task_signals", task_signals)
     monkeypatch.setattr(union, "train_rank_predictor", train_rank_predictor)
     monkeypatch.setattr(union.Fold, "of", fold)
-    monkeypatch.setattr(union, "database_of", database)
+    monkeypatch.setattr(union, "learn_without", database)
     monkeypatch.setattr(union, "single_models", single_models)
     nested_picks(TASKS, records, pieces)
     assert sorted(judged) == sorted(task.name for task in TASKS)

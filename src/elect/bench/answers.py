@@ -18,9 +18,9 @@ from elect.core.metrics import performance
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
+from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
-from elect.history.records import MetaRecords
-from elect.history.train import database_of
+from elect.history.records import MetaRecords, stored_scores
 from elect.support.arrays import FloatArray
 
 REPEATS = 3
@@ -68,11 +68,9 @@ def simulate_answers(
     for place, (task, record) in enumerate(zip(tasks, records.tasks, strict=True)):
         out = record.group if strict else record.name
         if out not in folds:
-            inside = tuple(r for r in records.tasks if (r.group if strict else r.name) != out)
-            folds = {out: database_of(MetaRecords(records.recipe, inside), pieces, pairs_per_task=5_000, tune=False)}
-        stored = pieces.get("scores", record.key)
-        assert stored is not None
-        scores = ScoreMatrix(stored["scores"], records.recipe.pool.ids)
+            left_out = [r.name for r in records.tasks if (r.group if strict else r.name) == out]
+            folds = {out: learn_without(left_out, records, pieces, pairs_per_task=5_000)}
+        scores = stored_scores(pieces, record, records.recipe)
         found: dict[tuple[float, int], list[_Outcome]] = {}
         for share in wrong:
             for repeat in range(REPEATS if share > 0 else 1):

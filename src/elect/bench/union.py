@@ -22,13 +22,14 @@ from elect.core.metrics import performance as metric
 from elect.core.sources import ReplayedMeasures
 from elect.errors import InvalidInput
 from elect.history.learned import task_signals, train_rank_predictor
+from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores, work_folder
 from elect.history.signals import Grid
-from elect.history.train import database_of, make_records
+from elect.history.train import make_records
 from elect.paper.predictor import group_folds
 from elect.paper.search import search
-from elect.strategies.elect import MAX_MODELS
+from elect.paper.settings import MAX_MODELS
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.meter import Meter, meter
 
@@ -102,7 +103,8 @@ def nested_picks(
             raise InvalidInput("The union must hold more groups of tasks than this to be judged.")
         natural = np.flatnonzero([kinds[i] in NATURAL for i in inside])
         learned = Fold.of(known, performance[inside], natural, grid, predictor, recipe.seed)
-        database = database_of(history, pieces, pairs_per_task=2_000, tune=False, learn_ranks=False)
+        left_out = [records.tasks[i].name for i in outside]
+        database = learn_without(left_out, records, pieces, pairs_per_task=2_000, learn_ranks=False)
         for t in outside:
             measures = measure_task(pieces, records.tasks[t], recipe, database.anchors)
             *_, last = search(database, ReplayedMeasures(recipe.pool.ids, measures), max_models=MAX_MODELS)

@@ -1,8 +1,7 @@
 """Meta-training: corpus, scores, performance, anchors, measures, predictor, initial set, settings; a meta-database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,31 +12,17 @@ from elect.core.metrics import Metric
 from elect.errors import InvalidInput
 from elect.history.corpus import read_corpus
 from elect.history.database import MetaDatabase, plain_json
-from elect.history.learned import MIN_GROUPS, task_signals, train_rank_predictor
+from elect.history.learning import learn, numbers_key, predictor_params
 from elect.history.pieces import Pieces, digest
-from elect.history.rank_predictor import RankPredictor
-from elect.history.records import (
-    MetaRecords,
-    Recipe,
-    check_corpus,
-    measure_task,
-    read_record,
-    single_precision,
-    work_folder,
-)
-from elect.history.signals import Grid
-from elect.history.tuning import PAPER_INITIAL_SIZE, Trial, tune_settings
+from elect.history.records import MetaRecords, Recipe, check_corpus, read_record, work_folder
+from elect.history.tuning import Trial, tune_settings
 from elect.history.workers import score_corpus
-from elect.paper.anchors import choose_anchors
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import PredictorParams, train_predictor, tune_predictor
 from elect.paper.settings import SearchSettings
 from elect.pool import default_pool
 from elect.support.arrays import FloatArray
 from elect.support.meter import Meter, meter
 from elect.support.threads import n_threads
-
-LIBRARIES = ("elect", "numpy", "scipy", "scikit-learn", "numba", "lightgbm")
 
 
 def train(
@@ -98,109 +83,26 @@ def database_of(
     *,
     pairs_per_task: int | None = None,
     tune: bool = True,
-    learn_ranks: bool = True,
     n_jobs: int = 1,
     bar: Meter | None = None,
 ) -> MetaDatabase:
-    """Everything that is learned from records. Only these play a part: leaving a task out is leaving it out here."""
+    """What is learned from records; with ``tune`` the settings of the search are chosen on them too."""
     bar = bar or Meter()
-    recipe = records.recipe
-    performance, groups = records.performance, records.groups
-    several = len(set(groups)) > 1
-    bar.stage("choosing anchors", 1)
-    choice = choose_anchors(records.correlations, performance.values, groups)
-    anchors = tuple(recipe.pool.ids[i] for i in choice.anchors)
-    bar.advance()
-    bar.stage("measuring models", len(records.tasks))
-    measured = [_advanced(measure_task(pieces, task, recipe, anchors), bar) for task in records.tasks]
-    measures = single_precision(np.array(measured))
-    bar.stage("training the predictor", 2)
-    key = digest(recipe.seed, groups, performance.values.tobytes().hex(), measures.tobytes().hex())
-    params = (
-        _tuned_params(performance.values, measures, groups, recipe, pieces, key, n_jobs) if several and tune else None
-    )
-    params = params or PredictorParams()
-    bar.advance()
-    predictor = train_predictor(
-        performance.values,
-        measures,
-        params=params,
-        pairs_per_task=pairs_per_task,
-        seed=recipe.seed,
-        measure_names=recipe.measure_names,
-    )
-    bar.advance()
-    size = min(PAPER_INITIAL_SIZE, len(recipe.pool))
-    database = MetaDatabase(
-        pool=recipe.pool,
-        performance=performance,
-        groups=groups,
-        measure_names=recipe.measure_names,
-        measures=measures,
-        anchors=anchors,
-        initial_models=coverage_initial_models(performance, size),
-        predictor=predictor,
-        settings=SearchSettings(metric=performance.metric),
-        provenance=_provenance(records, params, choice.held_out),
-        calibration={"curves": records.curves.to_json()},
-        rank_predictor=_rank_predictor(records, pieces, bar) if learn_ranks else None,
-    )
-    if not (several and tune):
+    database = learn(records, pieces, tune=tune, pairs_per_task=pairs_per_task, n_jobs=n_jobs, bar=bar)
+    if not tune or len(set(records.groups)) < 2:
         return database
     bar.stage("tuning the search", 1)
-    trial, held_out = _tuned_trial(database, params, recipe, pieces, key, n_jobs)
+    trial, held_out = _tuned_trial(database, records, pieces, n_jobs)
     return _with_settings(database, trial, held_out)
 
 
-def _rank_predictor(records: MetaRecords, pieces: Pieces, bar: Meter) -> RankPredictor | None:
-    """What the learned pick goes by."""
-    grid = Grid.of(records.recipe.pool)
-    if len(set(records.groups)) < MIN_GROUPS:
-        return None
-    bar.stage("reading the pool's signals", len(records.tasks))
-    signals = []
-    for task in records.tasks:
-        signals.append(task_signals(pieces, task, records.recipe, grid))
-        bar.advance()
-    bar.stage("training the rank predictor", 1)
-    found = train_rank_predictor(signals, records.performance.values, records.groups, grid, records.recipe.seed)
-    bar.advance()
-    return found
-
-
-def _advanced(value: FloatArray, bar: Meter) -> FloatArray:
-    bar.advance()
-    return value
-
-
-def _tuned_params(
-    performance: FloatArray,
-    measures: FloatArray,
-    groups: Sequence[str],
-    recipe: Recipe,
-    pieces: Pieces,
-    key: str,
-    n_jobs: int,
-) -> PredictorParams:
-    """The predictor's hyperparameters by grouped cross-validation; kept as a piece."""
-    piece = pieces.get("predictor-params", key)
-    if piece is None or set(piece) != {"num_leaves", "rounds", "learning_rate", "min_leaf_share"}:
-        best = tune_predictor(performance, measures, groups, seed=recipe.seed, n_jobs=n_jobs).best
-        piece = {name: np.array(value) for name, value in asdict(best).items()}
-        pieces.put("predictor-params", key, piece)
-    return PredictorParams(
-        int(piece["num_leaves"]), int(piece["rounds"]), float(piece["learning_rate"]), float(piece["min_leaf_share"])
-    )
-
-
-def _tuned_trial(
-    database: MetaDatabase, params: PredictorParams, recipe: Recipe, pieces: Pieces, key: str, n_jobs: int
-) -> tuple[Trial, FloatArray]:
+def _tuned_trial(database: MetaDatabase, records: MetaRecords, pieces: Pieces, n_jobs: int) -> tuple[Trial, FloatArray]:
     """The search's settings by leave-one-out, and the ranks of its picks meanwhile; kept as a piece."""
-    key = digest(key, params)
+    numbers = numbers_key(records.recipe.seed, database.groups, database.performance.values, database.measures)
+    key = digest(numbers, predictor_params(database))
     piece = pieces.get("search-settings", key)
     if piece is None or set(piece) != {"trial", "ranks"}:
-        choice = tune_settings(database, params, seed=recipe.seed, n_jobs=n_jobs)
+        choice = tune_settings(database, records, pieces, n_jobs=n_jobs)
         chosen = choice.chosen
         values = [chosen.n_neighbor_tasks, chosen.initial_size, int(chosen.scale_gaps), chosen.patience]
         piece = {"trial": np.array(values), "ranks": choice.held_out_ranks}
@@ -217,21 +119,3 @@ def _with_settings(database: MetaDatabase, trial: Trial, held_out: FloatArray) -
         initial_models=coverage_initial_models(database.performance, size),
         calibration={**plain_json(database.calibration), "rank_shares": [round(float(r), 6) for r in held_out]},
     )
-
-
-def _provenance(records: MetaRecords, params: PredictorParams, held_out: FloatArray) -> dict[str, Any]:
-    return {
-        "tasks": [task.provenance() for task in records.tasks],
-        "libraries": {name: _version(name) for name in LIBRARIES},
-        "seed": records.recipe.seed,
-        "trials": records.recipe.trials,
-        "predictor": asdict(params),
-        "anchor_agreement": [round(float(value), 6) for value in held_out],
-    }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"

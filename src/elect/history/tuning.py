@@ -14,14 +14,15 @@ import numpy as np
 from elect.core import PerformanceMatrix, SearchStep
 from elect.core.sources import ReplayedMeasures
 from elect.history.database import MetaDatabase
+from elect.history.learning import learn_without, predictor_params
+from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import PairwisePredictor, PredictorParams, train_predictor, tuning_pairs
+from elect.paper.predictor import tuning_pairs
 from elect.paper.search import search
-from elect.paper.settings import SearchSettings
+from elect.paper.settings import INITIAL_SIZE, MAX_MODELS, SearchSettings
 from elect.support.arrays import FloatArray
 
-PAPER_INITIAL_SIZE = 7
-MAX_MODELS = 50
 TUNED_TASKS = 120
 """Settings are compared on at most so many tasks, spread evenly over the groups."""
 
@@ -31,7 +32,7 @@ class Trial:
     """One combination of settings."""
 
     n_neighbor_tasks: int = 5
-    initial_size: int = PAPER_INITIAL_SIZE
+    initial_size: int = INITIAL_SIZE
     scale_gaps: bool = False
     patience: int = 17
 
@@ -66,44 +67,11 @@ class SettingsChoice:
         ]
 
 
-def fold_database(
-    database: MetaDatabase, group: str, params: PredictorParams, pairs_per_task: int | None, seed: int
-) -> MetaDatabase | None:
-    """The database as it would be without one group of tasks (anchors kept); None if nothing else is left."""
-    inside = [i for i, other in enumerate(database.groups) if other != group]
-    if not inside:
-        return None
-    values, measures = database.performance.values[inside], database.measures[inside]
-    predictor: PairwisePredictor = train_predictor(
-        values, measures, params=params, pairs_per_task=pairs_per_task, seed=seed, measure_names=database.measure_names
-    )
-    tasks = tuple(database.tasks[i] for i in inside)
-    matrix = PerformanceMatrix(values, tasks, database.pool.ids, database.performance.metric)
-    return replace(
-        database,
-        performance=matrix,
-        groups=tuple(database.groups[i] for i in inside),
-        measures=measures,
-        predictor=predictor,
-        initial_models=coverage_initial_models(matrix, len(database.initial_models)),
-        provenance={},
-        calibration=None,  # it was learned on the group that is left out, too
-        rank_predictor=None,
-    )
-
-
-def tune_settings(
-    database: MetaDatabase,
-    params: PredictorParams,
-    *,
-    pairs_per_task: int | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-) -> SettingsChoice:
-    """Leave each group out in turn and see which settings pick best."""
+def tune_settings(database: MetaDatabase, records: MetaRecords, pieces: Pieces, *, n_jobs: int = 1) -> SettingsChoice:
+    """Leave each group out in turn and see which settings pick best; anchors and predictor parameters stay."""
     from joblib import Parallel, delayed
 
-    pairs_per_task = pairs_per_task or tuning_pairs(len(database.tasks))
+    params, pairs_per_task = predictor_params(database), tuning_pairs(len(database.tasks))
     combinations = [Trial(t, size, scale) for t, size, scale in product(NEIGHBORS, SIZES, SCALES)]
     trials = tuple(replace(trial, patience=p) for trial in combinations for p in PATIENCES)
     shares = _rank_shares(database.performance)
@@ -111,9 +79,15 @@ def tune_settings(
     asked = spread_tasks(database.groups, TUNED_TASKS)
 
     def leave_out(group: str) -> None:
-        fold = fold_database(database, group, params, pairs_per_task, seed)
-        if fold is None:
-            return
+        fold = learn_without(
+            [record.name for record in records.tasks if record.group == group],
+            records,
+            pieces,
+            anchors=database.anchors,
+            params=params,
+            pairs_per_task=pairs_per_task,
+            learn_ranks=False,
+        )
         largest = coverage_initial_models(fold.performance, max(SIZES))
         for task in (i for i in asked if database.groups[i] == group):
             source = ReplayedMeasures(database.pool.ids, database.measures[task])
@@ -123,7 +97,7 @@ def tune_settings(
                     trial.n_neighbor_tasks, max(PATIENCES), trial.scale_gaps, fold.settings.metric
                 )
                 known = replace(fold, settings=settings, initial_models=largest[: trial.initial_size])
-                steps = list(search(known, source, max_models=MAX_MODELS, seed=seed))
+                steps = list(search(known, source, max_models=MAX_MODELS, seed=records.recipe.seed))
                 for patience in PATIENCES:
                     pick = _pick_with_patience(steps, patience)
                     ranks[row, task] = shares[task, database.pool.index(pick)]

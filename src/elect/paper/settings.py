@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 from elect.errors import InvalidInput
 
+MAX_MODELS = 50
+"""The paper's budget of evaluated models."""
+
+INITIAL_SIZE = 7
+"""The paper's number of initial models."""
+
 
 @dataclass(frozen=True)
 class SearchSettings:

@@ -8,9 +8,7 @@ from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
 from elect.history.expectation import expected_rank
 from elect.paper.search import search
-
-MAX_MODELS = 50
-"""The paper's budget of evaluated models."""
+from elect.paper.settings import MAX_MODELS
 
 
 def elect_steps(
