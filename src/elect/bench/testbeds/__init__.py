@@ -1,8 +1,10 @@
-"""Tasks with known outliers: the wild testbed, the controlled one, and outliers injected into a table."""
+"""Tasks with known outliers: the wild testbed, the controlled one, rare classes, wrong values in real tables."""
 
 from elect.bench.testbeds.controlled import MOTHERSETS, choose_mothersets, controlled_tasks, load_controlled
+from elect.bench.testbeds.errors import ErrorTask, WrongCell, load_errors
 from elect.bench.testbeds.home import data_home
 from elect.bench.testbeds.injection import KINDS, Mixture, fit_mixture, inject
+from elect.bench.testbeds.odd import load_odd, odd_records
 from elect.bench.testbeds.published import (
     MEASURE_NAMES,
     PublishedMeasures,
@@ -16,19 +18,24 @@ __all__ = [
     "KINDS",
     "MEASURE_NAMES",
     "MOTHERSETS",
+    "ErrorTask",
     "Mixture",
     "PublishedMeasures",
     "TaskRecord",
+    "WrongCell",
     "choose_mothersets",
     "controlled_tasks",
     "data_home",
     "fit_mixture",
     "inject",
     "load_controlled",
+    "load_errors",
     "load_more",
+    "load_odd",
     "load_task",
     "load_wild",
     "more_records",
+    "odd_records",
     "published_labels",
     "published_measures",
     "published_performance",

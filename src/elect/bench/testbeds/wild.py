@@ -41,12 +41,12 @@ class TaskRecord:
 
 def wild_records(home: Path | None = None) -> tuple[TaskRecord, ...]:
     """The 39 tasks of the wild testbed, in the order of the published results."""
-    return _records("wild.json", home)
+    return read_records("wild.json", home)
 
 
 def more_records(home: Path | None = None) -> tuple[TaskRecord, ...]:
     """The six tasks of image features: breadth for the history, no part of the paper's testbeds."""
-    return _records("more.json", home)
+    return read_records("more.json", home)
 
 
 def load_wild(home: Path | None = None) -> tuple[LabeledTask, ...]:
@@ -86,7 +86,7 @@ def load_task(record: TaskRecord, home: Path | None = None) -> LabeledTask:
     return task
 
 
-def _records(file: str, home: Path | None) -> tuple[TaskRecord, ...]:
+def read_records(file: str, home: Path | None) -> tuple[TaskRecord, ...]:
     path = data_file(file, home or data_home())
     try:
         records = tuple(
