@@ -95,7 +95,7 @@ def test_ten_thousand_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     names = ",".join(f"c{i}" for i in range(10_000))
     np.savetxt(path, X, delimiter=",", header=names, comments="", fmt="%.3f")
     assert main(["detect", str(path), *FEW, "--top", "2", "--report", str(tmp_path / "r.html")]) == 0
-    assert "10000 of 10000 columns used" in " ".join(capsys.readouterr().out.split())
+    assert "10,000 of 10,000 columns used" in " ".join(capsys.readouterr().out.split())
 
 
 def test_other_encodings_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,12 @@
 """The column that was made odd is the one that is named, by every family of detectors."""
 
-import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from elect import ModelSpec, fit_detector
-from elect.detect.explaining import explainer_for_fitted, feature_groups, shortened
+from elect.detect.explaining import explainer_for_fitted, feature_groups
 from elect.detect.reasons import MOST_COLUMNS, TYPICAL_ROWS, column_drops, typical_values
 from elect.tables import ColumnTreatment, read_table
 
@@ -121,12 +120,5 @@ def test_twenty_rows_by_fifty_columns_is_one_batch() -> None:
         calls.append(len(values))
         return explainer.score(values)
 
-    started = time.perf_counter()
     column_drops(counted, rows[:20], explainer.typical, feature_groups(treatment), ordinary=explainer.ordinary)
     assert calls == [20, 20 * 50 * TYPICAL_ROWS]
-    assert time.perf_counter() - started < 60  # seconds even on a busy machine: this only catches a loop gone wild
-
-
-def test_texts_from_a_table_cannot_move_the_cursor() -> None:
-    assert "\x1b" not in shortened("\x1b[2Jgone")
-    assert len(shortened("x" * 500)) <= 80

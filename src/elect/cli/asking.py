@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elect.errors import InvalidInput
+from elect.support import wording
 from elect.support.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def ask(election: "Election", selection: "Selection", count: int, path: Path | N
     feedback = Feedback(election.database, election.scorer, unlabelled=selection)
     given = _read(path, election, feedback)
     if given:
-        print(f"elect: {given} answers read from {path}", file=sys.stderr)
+        print(f"elect: {wording.count(given, 'answer')} read from {path}", file=sys.stderr)
     while len(feedback.answers) < min(count, feedback.n_rows):
         row = feedback.ask()
         print(_question(election, feedback, row, count), file=sys.stderr, flush=True)
@@ -81,10 +82,7 @@ def _unusual(election: "Election", row: int) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """A cell on one line, without anything a terminal would act on."""
-    shown = "missing" if value is None or value == "" else str(value)
-    clean = "".join(c if c.isprintable() else "?" for c in shown)
-    return clean if len(clean) <= 40 else clean[:39] + "…"
+    return wording.cell(value, longest=40)
 
 
 def _file(election: "Election", feedback: "Feedback") -> bytes:

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from elect.cli.screen import stderr
+from elect.support import wording
 
 if TYPE_CHECKING:
     from elect.core import SearchStep
@@ -103,6 +104,5 @@ def sentence(step: "SearchStep", tried: int, most: int | None) -> str:
     """Where a search stands after so many models."""
     of = "" if most is None else f" of at most {most}"
     similar = ", ".join(neighbor.task for neighbor in step.neighbors[:3])
-    return f"{tried} model{'s' * (tried != 1)}{of} tried in {step.seconds:.1f} s; pick {step.pick.model_id}" + (
-        f"; similar to {similar}" if similar else ""
-    )
+    done = f"{wording.count(tried, 'model')}{of} tried in {wording.duration(step.seconds)}"
+    return f"{done}; pick {step.pick.model_id}" + (f"; similar to {similar}" if similar else "")

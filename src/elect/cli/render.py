@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from elect.cli import screen
+from elect.support import wording
 
 if TYPE_CHECKING:
     from elect.core import Selection
@@ -25,10 +26,8 @@ def detection(found: "Detection", top: int, written: dict[str, str | None]) -> N
     console = screen.stdout()
     outliers, n = int(found.labels.sum()), len(found.scores)
     share = found.detector.contamination
-    how = "3.5 robust deviations above the median" if share == "auto" else f"contamination {share:g}"
-    threshold = (
-        f"{found.threshold:.6g} ({how}): {outliers:,} of {n:,} rows ({screen.percent(outliers, n)}) lie above it"
-    )
+    how = "3.5 robust deviations above the median" if share == "auto" else f"contamination {wording.percent(share)}"
+    threshold = f"{wording.number(found.threshold)} ({how}); {above(outliers, n)}"
     screen.pairs(
         console,
         [
@@ -46,10 +45,16 @@ def detection(found: "Detection", top: int, written: dict[str, str | None]) -> N
     notes((*found.selection.notes, *found.notes))
 
 
+def above(outliers: int, n: int) -> str:
+    """How many rows lie above a threshold."""
+    rows = f"{wording.count(outliers)} of {wording.count(n, 'row')}"
+    return f"{rows} above it ({wording.percent(outliers / n)})"
+
+
 def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
     """The most outlying rows, with their reasons."""
     agreeing = any(row.agreeing is not None for row in rows)
-    heads = [(screen.printable(id_name), False), ("score", True), ("outlier", False)]
+    heads = [(wording.clean(id_name), False), ("score", True), ("outlier", False)]
     heads += [("models agreeing", True)] if agreeing else []
     screen.grid(
         screen.stdout(),
@@ -57,9 +62,9 @@ def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
         [
             [
                 row.id,
-                f"{row.score:.4g}",
+                wording.number(row.score),
                 "yes" if row.is_outlier else "no",
-                *([] if not agreeing else ["" if row.agreeing is None else f"{row.agreeing:.0%}"]),
+                *([] if not agreeing else ["" if row.agreeing is None else wording.percent(row.agreeing)]),
                 "; ".join(str(reason) for reason in row.reasons) or "no single column",
             ]
             for row in rows
@@ -70,9 +75,9 @@ def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
 def _table(opened: "OpenedTable", treatment: "ColumnTreatment") -> tuple[str, str]:
     used, columns = len(treatment.sources), opened.sample.n_columns
     gone = [s.column for s in treatment.summary() if s.role == "dropped"]
-    shown = ", ".join(gone[:5]) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
-    left_out = f"; left out: {shown}" if gone else ""
-    return "table", f"{opened.path}, {opened.n_rows:,} rows, {used} of {columns} columns used{left_out}"
+    left_out = f"; left out: {wording.listed(gone)}" if gone else ""
+    rows = wording.count(opened.n_rows, "row")
+    return "table", f"{opened.path}, {rows}, {wording.count(used)} of {wording.count(columns, 'column')} used{left_out}"
 
 
 def _pick(found: "Selection") -> list[tuple[str, str]]:
@@ -83,15 +88,8 @@ def _pick(found: "Selection") -> list[tuple[str, str]]:
         similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors[:_SHOWN_TASKS])
         lines.append(("similar tasks", similar))
     if found.expected_rank is not None:
-        rank = found.expected_rank
-        lines.append(
-            (
-                "expected rank",
-                f"{rank.expected:.0f} among all models, {rank.level:.0%} between {rank.low:.0f} and {rank.high:.0f}",
-            )
-        )
-    searched = f"{len(found.evaluated)} models in {found.seconds:.1f} s; stopped because {found.stopped_because}"
-    return [*lines, ("search", searched)]
+        lines.append(("expected rank", str(found.expected_rank)))
+    return [*lines, ("search", found.course)]
 
 
 def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
@@ -100,8 +98,8 @@ def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
     return [
         (
             "labels",
-            f"AP {found.ap:.3f}, ROC AUC {found.roc_auc:.3f} on {found.rows:,} labelled rows with {found.outliers:,} "
-            f"outliers ({found.meaning}); they played no part in the pick",
+            f"AP {found.ap:.3f}, ROC AUC {found.roc_auc:.3f} on {wording.count(found.rows, 'labelled row')} with "
+            f"{wording.count(found.outliers, 'outlier')} ({found.meaning}); the labels played no part in the pick",
         )
     ]
 
@@ -109,4 +107,4 @@ def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
 def notes(found: tuple[str, ...]) -> None:
     console = screen.stdout()
     for note in found:
-        console.print(f"note: {screen.printable(note)}")
+        console.print(f"note: {wording.clean(note)}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from elect.cli import screen
 from elect.errors import InvalidInput
+from elect.support import wording
 
 
 def score(
@@ -61,9 +62,9 @@ def score(
     screen.pairs(
         console,
         [
-            ("table", f"{file}, {n:,} rows"),
+            ("table", f"{file}, {wording.count(n, 'row')}"),
             ("detector", saved.detector.selection_.model_id),
-            ("threshold", f"{threshold:.6g}: {outliers:,} of {n:,} rows ({screen.percent(outliers, n)}) lie above it"),
+            ("threshold", f"{wording.number(threshold)}; {render.above(outliers, n)}"),
             *render.evaluation_lines(found.evaluation),
             *([] if output is None else [("output", str(output))]),
         ],

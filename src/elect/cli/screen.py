@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from elect.support import wording
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -44,21 +46,6 @@ def stderr() -> "Console":
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def printable(text: str) -> str:
-    """Names from a file, without what a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in text)
-
-
-def percent(part: int, whole: int) -> str:
-    """A share, with enough digits to tell few from none.
-
-    >>> percent(10, 1500), percent(115, 260_000), percent(0, 9)
-    ('0.7%', '0.044%', '0%')
-    """
-    share = 100 * part / whole
-    return f"{share:.1f}%" if share >= 0.1 else f"{share:.2g}%"
-
-
 def pairs(console: "Console", lines: Sequence[tuple[str, str]]) -> None:
     """Named facts, one below the other."""
     from rich.table import Table
@@ -68,7 +55,7 @@ def pairs(console: "Console", lines: Sequence[tuple[str, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, fact in lines:
-        table.add_row(Text(name), Text(printable(fact)))
+        table.add_row(Text(name), Text(wording.clean(fact)))
     _print(console, table)
 
 
@@ -81,7 +68,7 @@ def grid(console: "Console", heads: Sequence[tuple[str, bool]], rows: Sequence[S
     for name, is_number in heads:
         table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=is_number)
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(wording.clean(cell)) for cell in row))
     _print(console, table)
 
 

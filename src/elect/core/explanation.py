@@ -1,92 +1,58 @@
-"""Why a model was elected, in words, in numbers and as a small page."""
+"""Why a model was elected, in words."""
 
-from dataclasses import dataclass
-from html import escape
+from typing import TYPE_CHECKING
 
-from elect.core.selection import Candidate, Neighbor, RankInterval, Selection
+from elect.support import wording
 
+if TYPE_CHECKING:
+    from elect.core.selection import Selection
 
-@dataclass(frozen=True)
-class Explanation:
-    """What a selection rests on. ``str()`` gives it as text; a notebook shows it as a table."""
-
-    model_id: str
-    strategy: str
-    metric: str
-    neighbors: tuple[Neighbor, ...]
-    pick: Candidate
-    runners_up: tuple[Candidate, ...]
-    evaluated: tuple[str, ...]
-    failures: tuple[tuple[str, str], ...]
-    stopped_because: str
-    seconds: float
-    notes: tuple[str, ...]
-    expected_rank: RankInterval | None = None
-    why: str = ""
-
-    def __str__(self) -> str:
-        lines = [f"{self.model_id}, elected by {self.strategy!r} after {len(self.evaluated)} evaluated models"]
-        lines += [self.why, f"stopped because {self.stopped_because}, {self.seconds:.1f} s"]
-        if self.expected_rank is not None:
-            rank = self.expected_rank
-            lines.append(
-                f"expected rank among all models {rank.expected:.0f}, {rank.level:.0%} between "
-                f"{rank.low:.0f} and {rank.high:.0f}"
-            )
-        if self.neighbors:
-            lines += ["", f"similar tasks of the history, and how the models did there ({self.metric}):"]
-            width = max(len(neighbor.task) for neighbor in self.neighbors)
-            shown = (self.pick, *self.runners_up)
-            lines.append(f"  {'':{width}} similarity  " + "  ".join(f"[{i}]".rjust(5) for i in range(len(shown))))
-            for row, neighbor in enumerate(self.neighbors):
-                values = "  ".join(f"{candidate.on_neighbors[row]:5.2f}" for candidate in shown)
-                lines.append(f"  {neighbor.task:{width}} {neighbor.similarity:10.2f}  {values}")
-            lines.append(f"  {'mean':{width}} {'':10}  " + "  ".join(f"{candidate.mean:5.2f}" for candidate in shown))
-            lines += [f"  [{i}] {c.model_id}" for i, c in enumerate(shown)]
-        else:
-            lines.append("no similar task was looked for")
-        lines += [f"left out: {model_id}: {why}" for model_id, why in self.failures]
-        lines += [f"note: {note}" for note in self.notes]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        shown = (self.pick, *self.runners_up)
-        head = "".join(f"<th scope='col'>{escape(candidate.model_id)}</th>" for candidate in shown)
-        rows = "".join(
-            f"<tr><th scope='row'>{escape(neighbor.task)}</th><td>{neighbor.similarity:.2f}</td>"
-            + "".join(f"<td>{candidate.on_neighbors[row]:.2f}</td>" for candidate in shown)
-            + "</tr>"
-            for row, neighbor in enumerate(self.neighbors)
-        )
-        mean = "".join(f"<td>{candidate.mean:.2f}</td>" for candidate in shown)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        notes += "".join(f"<li>left out: {escape(m)}: {escape(why)}</li>" for m, why in self.failures)
-        return (
-            f"<div><p><b>{escape(self.model_id)}</b>, elected by {escape(self.strategy)} after "
-            f"{len(self.evaluated)} evaluated models; stopped because {escape(self.stopped_because)} "
-            f"({self.seconds:.1f} s).</p><p>{escape(self.why)}</p>"
-            f"<table><caption>Similar tasks of the history and {escape(self.metric)} there</caption>"
-            f"<thead><tr><th scope='col'>task</th><th scope='col'>similarity</th>{head}</tr></thead>"
-            f"<tbody>{rows}<tr><th scope='row'>mean</th><td></td>{mean}</tr></tbody></table>"
-            + (f"<ul>{notes}</ul>" if notes else "")
-            + "</div>"
-        )
+METRIC_NAMES = {"ap": "average precision", "roc": "ROC AUC", "prn": "precision@n"}
 
 
-def explain(selection: Selection) -> Explanation:
-    """What a selection rests on."""
-    return Explanation(
-        model_id=selection.model_id,
-        strategy=selection.strategy,
-        metric=selection.metric,
-        neighbors=selection.neighbors,
-        pick=selection.pick,
-        runners_up=selection.runners_up,
-        evaluated=selection.evaluated,
-        failures=selection.failures,
-        stopped_because=selection.stopped_because,
-        seconds=selection.seconds,
-        notes=selection.notes,
-        expected_rank=selection.expected_rank,
-        why=selection.why,
-    )
+def why(selection: "Selection") -> str:
+    """Why this model: one sentence, without its capital and its full stop."""
+    if selection.reason is not None:
+        return selection.reason
+    metric = METRIC_NAMES.get(selection.metric, selection.metric)
+    at = f"(mean {metric} {selection.pick.mean:.2f})"
+    if not selection.neighbors:
+        return f"it did best on the whole history {at}; similar tasks were not looked for"
+    return f"it did best on the {wording.count(len(selection.neighbors), 'most similar task')} of the history {at}"
+
+
+def course(selection: "Selection") -> str:
+    """How the search went: one sentence, without its capital and its full stop."""
+    tried = wording.count(len(selection.evaluated), "model")
+    return f"{tried} tried in {wording.duration(selection.seconds)}; it stopped because {selection.stopped_because}"
+
+
+def explain(selection: "Selection") -> str:
+    """What a selection rests on: the pick and why, the search, the similar tasks, what failed, what to know."""
+    lines = [
+        f"{selection.model_id}, picked by the strategy {selection.strategy!r}",
+        f"why: {why(selection)}",
+        f"search: {course(selection)}",
+    ]
+    if selection.expected_rank is not None:
+        lines.append(f"expected rank: {selection.expected_rank}")
+    if selection.neighbors:
+        lines += ["", *_similar_tasks(selection)]
+    lines += [f"left out: {model_id}: {failure}" for model_id, failure in selection.failures]
+    lines += [f"note: {note}" for note in selection.notes]
+    return "\n".join(wording.clean(line) for line in lines)
+
+
+def _similar_tasks(selection: "Selection") -> list[str]:
+    metric = METRIC_NAMES.get(selection.metric, selection.metric)
+    shown = (selection.pick, *selection.runners_up)
+    width = max(len(neighbor.task) for neighbor in selection.neighbors)
+    lines = [
+        f"similar tasks of the history, and how the models did there ({metric}):",
+        f"  {'':{width}} similarity  " + "  ".join(f"[{i}]".rjust(5) for i in range(len(shown))),
+    ]
+    for row, neighbor in enumerate(selection.neighbors):
+        values = "  ".join(f"{candidate.on_neighbors[row]:5.2f}" for candidate in shown)
+        lines.append(f"  {neighbor.task:{width}} {neighbor.similarity:10.2f}  {values}")
+    lines.append(f"  {'mean':{width}} {'':10}  " + "  ".join(f"{candidate.mean:5.2f}" for candidate in shown))
+    return lines + [f"  [{i}] {candidate.model_id}" for i, candidate in enumerate(shown)]

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from importlib import import_module
+from typing import Literal
 
 import numpy as np
 
+from elect.core import explanation
 from elect.core.models import ParamValue
 from elect.errors import InvalidInput
+from elect.support import wording
 from elect.support.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from elect.core.explanation import Explanation
 
 _LEAST_TASKS = 20
 
@@ -74,6 +74,10 @@ class RankInterval:
     high: float
     level: float = 0.9
 
+    def __str__(self) -> str:
+        chance = wording.percent(self.level)
+        return f"about {self.expected:.0f} among all models; {chance} lie between {self.low:.0f} and {self.high:.0f}"
+
     @classmethod
     def of(cls, left_out: FloatArray, level: float = 0.9) -> "RankInterval | None":
         """The mean and the central share of the ranks that picks had on tasks that were left out.
@@ -119,21 +123,21 @@ class Selection:
     @property
     def why(self) -> str:
         """Why this model, in a sentence."""
-        at = f"{self.metric} {self.pick.mean:.2f}"
-        if self.reason is not None:
-            return self.reason
-        if not self.neighbors:
-            return f"no similar task was looked for; it did best on the whole history ({at})"
-        return f"on the {len(self.neighbors)} most similar tasks of the history it did best: {at} on average"
+        return explanation.why(self)
 
-    def explain(self) -> "Explanation":
+    @property
+    def course(self) -> str:
+        """How the search went, in a sentence."""
+        return explanation.course(self)
+
+    def explain(self) -> str:
         """Which historical tasks, how the pick and its runners-up did there, what was evaluated, why it stopped."""
-        from elect.core.explanation import explain
-
-        return explain(self)
+        return explanation.explain(self)
 
     def _repr_html_(self) -> str:
-        return self.explain()._repr_html_()
+        # By name: what draws a record stands above it.
+        html: str = import_module("elect.report.notebook").selection_html(self)
+        return html
 
     @classmethod
     def from_steps(

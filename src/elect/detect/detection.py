@@ -11,12 +11,13 @@ from elect.core import SearchStep, Selection
 from elect.core.metrics import METRICS
 from elect.detect.agreement import Agreement, agreement_of
 from elect.detect.batches import score_batches
-from elect.detect.explaining import Explainer, Reason, explainer_for_fitted, shortened
+from elect.detect.explaining import Explainer, Reason, explainer_for_fitted
 from elect.detect.opened import OpenedTable
 from elect.detector import ElectDetector, chosen_strategy, sample_rows
 from elect.history.database import MetaDatabase
 from elect.pool import PoolScorer
 from elect.strategies import STRATEGIES
+from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment, Labels, TableError, read_labels
 
@@ -282,7 +283,7 @@ class _Everything:
 
     def at(self, shown: IntArray, treatment: ColumnTreatment) -> tuple[FloatArray, "pl.DataFrame", list[str]]:
         """The matrix, the cells and the ids of some rows."""
-        ids = [shortened(str(name)) for name in self.row_ids(treatment)[shown]]
+        ids = [wording.short(str(name)) for name in self.row_ids(treatment)[shown]]
         if self.positions is None or self.cells is None:
             return self.matrix[shown], self.table.frame[shown], ids
         held = {int(position): place for place, position in enumerate(self.positions)}

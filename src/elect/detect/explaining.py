@@ -10,6 +10,7 @@ import numpy as np
 from elect.core.models import ModelSpec
 from elect.detect.reasons import ScoreRows, column_drops, typical_values
 from elect.pool.detectors import new_detector
+from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment, values
 from elect.tables.encoders import (
@@ -24,8 +25,6 @@ from elect.tables.features import ColumnStep
 
 if TYPE_CHECKING:
     import polars as pl
-
-LONGEST_TEXT = 80
 
 # These look at neighbours: a row that was fitted would be its own nearest one.
 _NEIGHBOR_FAMILIES = ("kNN", "LOF", "ABOD", "COF")
@@ -42,7 +41,7 @@ class Reason:
 
     def __str__(self) -> str:
         usual = f" ({self.usual})" if self.usual else ""
-        return f"{self.column} = {self.value}{usual}, {self.share:.0%}"
+        return f"{self.column} = {self.value}{usual}, {wording.percent(self.share)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,32 +95,22 @@ def describe(step: ColumnStep, cells: "pl.DataFrame", place: int) -> tuple[str, 
     """What a row holds in a column, and what is usual there."""
     cell = cells[step.column][place : place + 1]
     text = values.words(cell)[0]
-    return ("missing" if text is None else shortened(text)), _usual(step, cell)
-
-
-def shortened(text: str) -> str:
-    """A text that fits a line: control characters and line ends become blanks, and the end is cut.
-
-    >>> shortened("a\\tb\\x1b[0m")
-    'a b [0m'
-    """
-    plain = "".join(c if c.isprintable() else " " for c in text)
-    return plain if len(plain) <= LONGEST_TEXT else plain[: LONGEST_TEXT - 1] + "…"
+    return wording.cell(text), _usual(step, cell)
 
 
 def _usual(step: ColumnStep, cell: "pl.Series") -> str:
     encoder = step.encoder
     if isinstance(encoder, NumberEncoder):
-        return f"median {encoder.fill:,.6g}"
+        return f"median {wording.cell(encoder.fill)}"
     if isinstance(encoder, BooleanEncoder):
         return f"mostly {'true' if encoder.fill else 'false'}"
     if isinstance(encoder, TimeEncoder):
         return f"median {_moment(encoder)}"
     if isinstance(encoder, FrequencyEncoder):
         count = round(encoder.rows / float(np.exp(encoder.encode(cell)[0, 0])))
-        return f"seen {count:,} time{'s' * (count != 1)} in {encoder.rows:,} rows"
+        return f"seen {wording.count(count, 'time')} in {wording.count(encoder.rows, 'row')}"
     if isinstance(encoder, TextEncoder):
-        return f"median {np.expm1(encoder.fill[0]):,.0f} characters"
+        return f"median {wording.count(round(float(np.expm1(encoder.fill[0]))), 'character')}"
     if isinstance(encoder, CategoryEncoder):
         return _share(step, encoder, cell)
     return ""
@@ -132,12 +121,8 @@ def _share(step: ColumnStep, encoder: CategoryEncoder, cell: "pl.Series") -> str
     encoded = encoder.encode(cell)[0, list(step.kept)]
     for value, feature in zip(encoded, step.features, strict=True):
         if value == 1.0:
-            return f"{_percent(feature.center)} of rows"
-    return f"{_percent(1.0 - step.features[0].center)} of rows" if len(encoder.outputs) == 1 else ""
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "under 0.1%"
+            return f"{wording.percent(feature.center)} of rows"
+    return f"{wording.percent(1.0 - step.features[0].center)} of rows" if len(encoder.outputs) == 1 else ""
 
 
 def _moment(encoder: TimeEncoder) -> str:
@@ -146,5 +131,5 @@ def _moment(encoder: TimeEncoder) -> str:
     try:
         when = datetime.fromtimestamp(encoder.fill, UTC)
     except (OverflowError, OSError, ValueError):
-        return f"{encoder.fill:.6g}"
+        return wording.number(encoder.fill)
     return when.strftime("%Y-%m-%d %H:%M" if encoder.fill % 86400 else "%Y-%m-%d")

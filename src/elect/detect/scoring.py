@@ -8,9 +8,10 @@ import numpy as np
 
 from elect.detect.batches import score_batches
 from elect.detect.detection import MOST_EXPLAINED, Evaluation, TopRow, evaluate
-from elect.detect.explaining import Reason, shortened
+from elect.detect.explaining import Reason
 from elect.detect.opened import ROWS_AT_ONCE
 from elect.detect.saving import SavedDetector
+from elect.support import wording
 from elect.support.arrays import FloatArray
 from elect.tables import TableError, iter_batches, read_labels
 from elect.tables.errors import unknown_column
@@ -53,7 +54,7 @@ def score_file(
     tops = tuple(
         TopRow(
             position=int(position),
-            id=shortened(str(found.ids[int(position)])),
+            id=wording.short(str(found.ids[int(position)])),
             score=float(found.scores[position]),
             is_outlier=bool(labels[position]),
             reasons=reasons[place],

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from elect.support.wording import clean
+
 
 class Html(str):
     """Text that is HTML already. Only ``tag`` and ``join`` make it."""
@@ -39,10 +41,5 @@ def join(*parts: Any) -> Html:
         elif isinstance(part, list | tuple):
             out.append(str(join(*part)))
         else:
-            out.append(escape(_visible(str(part))))
+            out.append(escape("\n".join(map(clean, str(part).split("\n")))))
     return Html("".join(out))
-
-
-def _visible(text: str) -> str:
-    """Without control characters, and without those that reverse the direction of the text around them."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elect.support import wording
 from elect.support.arrays import FloatArray
 from elect.tables import values
 from elect.tables.encoders import (
@@ -55,7 +56,7 @@ def decide(name: str, series: "pl.Series", decimal: str | None = None) -> Decisi
 
     >>> import polars as pl
     >>> decide("price", pl.Series(["$1,200", "$900", "n/a", "$1,000"])).done
-    'used as a number; 1 missing value (25.0%) replaced by the median 1000, and a 0/1 column says where'
+    'used as a number; 1 missing value (25%) replaced by the median 1000, and a 0/1 column says where'
     >>> decide("order_id", pl.Series(range(5000, 5100))).done
     'dropped'
     """
@@ -140,11 +141,11 @@ def _all_missing() -> Decision:
 
 
 def _nearly_all_missing(kind: str, missing: float) -> Decision:
-    return Decision(kind, None, "dropped", f"nearly every value is missing ({missing:.1%})", missing)
+    return Decision(kind, None, "dropped", f"nearly every value is missing ({wording.percent(missing)})", missing)
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _missing(gone: int, rows: int) -> str:
+    return f"{wording.count(gone, 'missing value')} ({wording.percent(gone / rows)})"
 
 
 def _filled(gone: int, rows: int, fill: str) -> tuple[bool, str]:
@@ -153,7 +154,7 @@ def _filled(gone: int, rows: int, fill: str) -> tuple[bool, str]:
         return False, ""
     indicator = gone > INFORMATIVE * rows
     also = ", and a 0/1 column says where" if indicator else ""
-    return indicator, f"; {_count(gone, 'missing value')} ({gone / rows:.1%}) replaced by {fill}{also}"
+    return indicator, f"; {_missing(gone, rows)} replaced by {fill}{also}"
 
 
 # --- numbers ------------------------------------------------------------------------------------------------------
@@ -193,11 +194,11 @@ def _number(series: "pl.Series", decimal: str, why: str, whole: bool) -> Decisio
     if whole and gone == 0 and rows >= FEWEST_FOR_ID and _counts_rows(read):
         return Decision("id", None, "dropped", "whole numbers at even steps, each once: they number the rows", 0.0)
     fill = float(np.median(read[~np.isnan(read)]))
-    indicator, about = _filled(gone, rows, f"the median {fill:.6g}")
+    indicator, about = _filled(gone, rows, f"the median {wording.number(fill)}")
     if parsed.failed:
-        about += f"; {_count(parsed.failed, 'value that is no number', 'values that are no numbers')} among them"
+        about += f"; {wording.count(parsed.failed, 'value that is no number', 'values that are no numbers')} among them"
     if infinite:
-        about += f"; {_count(infinite, 'infinite value')} among them"
+        about += f"; {wording.count(infinite, 'infinite value')} among them"
     return Decision("number", NumberEncoder(fill, indicator, decimal), f"used as a number{about}", why, missing)
 
 
@@ -260,7 +261,7 @@ def _time(series: "pl.Series", order: str, why: str, *, clock: bool) -> Decision
     fill = float(np.median(known))
     indicator, about = _filled(gone, rows, "the median")
     if parsed.failed:
-        about += f"; {_count(parsed.failed, 'value')} that could not be read among them"
+        about += f"; {wording.count(parsed.failed, 'value')} that could not be read among them"
     parts = "".join(f", {cycle}" for cycle in cycles)
     unit = "seconds since midnight" if clock else "seconds"
     encoder = TimeEncoder(fill, cycles, order, clock, indicator)
@@ -283,16 +284,20 @@ def _category(text: "pl.Series", why: str) -> Decision:
     if distinct > 0.5 * len(present) and long:
         return _text(text, missing)
     if distinct >= UNIQUE * len(present) and len(present) >= FEWEST_FOR_ID:
-        share = "every value is" if distinct == len(present) else f"{distinct / len(present):.0%} of the values are"
+        share = (
+            "every value is"
+            if distinct == len(present)
+            else f"{wording.percent(distinct / len(present))} of the values are"
+        )
         return Decision("id", None, "dropped", f"{share} different from all others: they name the rows", missing)
     pairs: list[tuple[str | None, int]] = [(category, count) for category, count in counted.iter_rows()]
     about = ""
     if gone > INFORMATIVE * rows:
         pairs.append((None, gone))
         pairs.sort(key=lambda pair: -pair[1])
-        about = f"; {_count(gone, 'missing value')} ({missing:.1%}) count as a category"
+        about = f"; {_missing(gone, rows)} count as a category"
     elif gone:
-        about = f"; {_count(gone, 'missing value')} ({missing:.1%}) replaced by the most frequent category"
+        about = f"; {_missing(gone, rows)} replaced by the most frequent category"
     if len(pairs) == 1:
         return Decision("category", None, "dropped", f"the same value in every row: {pairs[0][0]!r}", missing)
     least = max(2, RARE * rows)
@@ -314,7 +319,7 @@ def _levels(frequent: list[str | None], rare: int, missing: float, about: str, w
     own = None in frequent
     fallback = len(frequent) if rare and missing > INFORMATIVE else 0
     encoder = CategoryEncoder(tuple(frequent), rare > 0, frequent.index(None) if own else fallback)
-    together = f", {_count(rare, 'rare category', 'rare categories')} together" if rare else ""
+    together = f", {wording.count(rare, 'rare category', 'rare categories')} together" if rare else ""
     done = f"one 0/1 column for each of {len(frequent)} categories{together}{about}"
     if len(encoder.outputs) == 1:
         done = f"one 0/1 column for two categories{together}{about}"

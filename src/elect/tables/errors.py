@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from elect.errors import ElectError, InvalidInput
+from elect.support import wording
 
 
 class TableError(InvalidInput):
@@ -38,16 +39,6 @@ class MissingExtra(ElectError, ImportError):
     """A format that needs a package which is not installed."""
 
 
-def some(names: Sequence[str], most: int = 5) -> str:
-    """A few names, for a message of one line.
-
-    >>> some(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
 def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownColumn:
     """The error for a column that was asked for by an option and is not there.
 
@@ -57,6 +48,6 @@ def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownCol
     near = get_close_matches(name, columns, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownColumn(
-        f"Unknown column {name!r} in {option}: it must be one of the table's {len(columns)} columns "
-        f"({some(columns)}).{hint}"
+        f"Unknown column {name!r} in {option}: it must be one of the table's {wording.count(len(columns), 'column')} "
+        f"({wording.quoted(columns)}).{hint}"
     )

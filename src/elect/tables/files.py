@@ -8,8 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elect.support import wording
 from elect.tables.dialect import Dialect, lines
-from elect.tables.errors import MissingExtra, RaggedRows, TableError, UnreadableFile, some
+from elect.tables.errors import MissingExtra, RaggedRows, TableError, UnreadableFile
 from elect.tables.table import column_names
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _explaining(path: Path, dialect: Dialect) -> Iterator[None]:
             for line, row in lines(path, dialect):
                 if len(row) != width and (row or width == 1):
                     raise RaggedRows(
-                        f"{path}: line {line} has {len(row)} value{'s' * (len(row) != 1)}, but the table has {width} "
+                        f"{path}: line {line} has {wording.count(len(row), 'value')}, but the table has {width} "
                         f"columns; every line must have as many. Mend it (a delimiter or a quote inside a value?)."
                     ) from None
         except (csv.Error, UnicodeError):
@@ -202,7 +203,7 @@ def read_excel(path: Path, sheet: str | int | None) -> "pl.DataFrame":
     try:
         book = fastexcel.read_excel(str(path))
         if chosen not in book.sheet_names and not (isinstance(chosen, int) and 0 <= chosen < len(book.sheet_names)):
-            raise TableError(f"{path} has no sheet {sheet!r}; it has {some(book.sheet_names)}.")
+            raise TableError(f"{path} has no sheet {sheet!r}; it has {wording.quoted(book.sheet_names)}.")
         # The header is read by itself: the reader would rename repeated columns, and drop rows without values.
         header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_arrow()
         if header.num_rows == 0:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.support import wording
 from elect.tables import values
 from elect.tables.errors import TableError
 
@@ -35,7 +36,7 @@ def read_labels(series: "pl.Series") -> Labels:
     text = values.words(series)
     found = text.drop_nulls().unique().sort().to_list()
     if len(found) != 2:
-        held = "nothing" if not found else f"{len(found)} different value{'s' * (len(found) != 1)}"
+        held = "nothing" if not found else f"{wording.count(len(found), 'different value')}"
         raise TableError(
             f"Label column {series.name!r} must hold two values, one for outliers and one for normal rows; "
             f"it holds {held}. Name another column, or leave the label out."

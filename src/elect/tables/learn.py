@@ -5,6 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from elect.support import wording
 from elect.support.arrays import FloatArray
 from elect.tables.decide import Decision, decide
 from elect.tables.encoders import BooleanEncoder, NumberEncoder
@@ -63,7 +64,7 @@ def learn(table: Table, used: Collection[str], scale: bool) -> Learned:
 def _constant(decision: Decision) -> str:
     encoder = decision.encoder
     if isinstance(encoder, NumberEncoder):
-        return f": {encoder.fill:.6g}"
+        return f": {wording.number(encoder.fill)}"
     if isinstance(encoder, BooleanEncoder):
         return f": {'true' if encoder.fill else 'false'}"
     return ""

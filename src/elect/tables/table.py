@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elect.tables.errors import DuplicateColumns, TableError, TooFewRows, some
+from elect.support import wording
+from elect.tables.errors import DuplicateColumns, TableError, TooFewRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,7 +84,7 @@ def column_names(names: Sequence[object], source: str) -> tuple[str, ...]:
         seen: set[str] = set()
         twice = list(dict.fromkeys(name for name in named if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
         raise DuplicateColumns(
-            f"{source} has more than one column named {some(twice)}; every column must have its own name. "
+            f"{source} has more than one column named {wording.quoted(twice)}; every column must have its own name. "
             "Rename or remove the others."
         )
     return named

@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.errors import InvalidInput
+from elect.support import wording
 from elect.support.arrays import FloatArray
 from elect.tables.encoders import encoder_to_plain
-from elect.tables.errors import NoUsableColumn, TableError, TooFewRows, UnknownColumn, some, unknown_column
+from elect.tables.errors import NoUsableColumn, TableError, TooFewRows, UnknownColumn, unknown_column
 from elect.tables.features import ColumnStep, ColumnSummary, Feature, step_from_plain
 from elect.tables.labels import Labels, read_labels
 from elect.tables.learn import learn
@@ -156,7 +157,7 @@ class ColumnTreatment:
         self._require_columns(table)
         found = ((step, step.encoder.unread(table.frame[step.column])) for step in self.steps)
         return tuple(
-            f"{step.column}: {count} of {table.n_rows} values "
+            f"{step.column}: {wording.count(count)} of {wording.count(table.n_rows, 'value')} "
             + ("are categories never seen before" if step.encoder.kind == "category" else "could not be read")
             for step, count in found
             if count
@@ -207,8 +208,8 @@ class ColumnTreatment:
         lacking = [name for name in self.sources if name not in present]
         if lacking:
             raise UnknownColumn(
-                f"{table.source} lacks column {some(lacking)}, which the treatment was learned with; "
-                f"it has {some(table.columns)}. Give a table with the same columns."
+                f"{table.source} lacks column {wording.quoted(lacking)}, which the treatment was learned with; "
+                f"it has {wording.quoted(table.columns)}. Give a table with the same columns."
             )
 
 
@@ -226,7 +227,7 @@ def _chosen(
     used = present if columns is None else set(given["columns"])
     used -= {*given["drop"], *given.get("label", ()), *given.get("id", ())}
     if not used:
-        out = ", ".join(f"{option} {some(names)}" for option, names in given.items() if names)
+        out = ", ".join(f"{option} {wording.quoted(names)}" for option, names in given.items() if names)
         raise TableError(f"{table.source} has no column left for the features ({out}); leave at least one in.")
     return used
 

@@ -1,0 +1,44 @@
+"""A selection as a notebook shows it: the same facts as its text, as a small table."""
+
+from elect.core import Selection
+from elect.core.explanation import METRIC_NAMES
+from elect.report.markup import tag
+from elect.support import wording
+
+
+def selection_html(found: Selection) -> str:
+    """The pick and why, the search, the similar tasks, what failed, what to know."""
+    notes = [f"left out: {model_id}: {failure}" for model_id, failure in found.failures] + list(found.notes)
+    if found.expected_rank is not None:
+        notes.insert(0, f"expected rank: {found.expected_rank}")
+    return tag(
+        "div",
+        tag("p", tag("b", found.model_id), f", picked by the strategy {found.strategy!r}"),
+        tag("p", wording.sentence(found.why)),
+        tag("p", wording.sentence(found.course)),
+        _similar(found) if found.neighbors else None,
+        tag("ul", [tag("li", note) for note in notes]) if notes else None,
+    )
+
+
+def _similar(found: Selection) -> str:
+    shown = (found.pick, *found.runners_up)
+    heads = ("task", "similarity", *(candidate.model_id for candidate in shown))
+    metric = METRIC_NAMES.get(found.metric, found.metric)
+    return tag(
+        "table",
+        tag("caption", f"Similar tasks of the history, and {metric} there"),
+        tag("thead", tag("tr", [tag("th", head, scope="col") for head in heads])),
+        tag(
+            "tbody",
+            [
+                _row(near.task, f"{near.similarity:.2f}", *(f"{candidate.on_neighbors[i]:.2f}" for candidate in shown))
+                for i, near in enumerate(found.neighbors)
+            ],
+            _row("mean", "", *(f"{candidate.mean:.2f}" for candidate in shown)),
+        ),
+    )
+
+
+def _row(name: str, *cells: str) -> str:
+    return tag("tr", tag("th", name, scope="row"), [tag("td", cell) for cell in cells])
