@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from elect import ElectError, ModelPool, ModelSpec, PoolScorer, default_pool, score_pool
 from elect.errors import InvalidInput, UnknownModel
-from elect.pool import ocsvm
-from elect.pool.neighbors import NeighborIndex
+from elect.pool.families import ocsvm as ocsvm_family
+from elect.pool.kernels import ocsvm
+from elect.pool.kernels.neighbors import NeighborIndex
 
 RNG = np.random.default_rng(20260101)
 NORMAL = np.vstack([RNG.normal(size=(190, 6)), RNG.normal(size=(10, 6)) * 4])
@@ -168,7 +169,7 @@ def test_large_tables_fit_ocsvm_on_a_sample_and_say_so(monkeypatch: pytest.Monke
     X = np.vstack([np.random.default_rng(0).normal(size=(900, 3)), [[8.0, 8.0, 8.0]]])
     exact = score_pool(X, pool)
     assert not exact.notes
-    monkeypatch.setattr(ocsvm, "MAX_ROWS", 400)
+    monkeypatch.setattr(ocsvm_family, "MAX_ROWS", 400)
     sampled = score_pool(X, pool)
     assert set(sampled.notes) == set(pool.ids)
     assert "seeded sample of 400 of the 901 rows" in sampled.notes[pool.ids[0]]

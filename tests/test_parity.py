@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from elect import ModelPool, default_pool, score_pool
-from elect.pool.loda import Projections, loda_scores
+from elect.pool.kernels.loda import Projections, loda_scores
 from elect.pool.one_by_one import detector_class
 
 PUBLISHED = ("dami_Stamps", "dami_WPBC", "odds_glass", "odds_lympho", "odds_vertebral", "odds_wine")

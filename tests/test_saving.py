@@ -12,7 +12,7 @@ import pytest
 
 from elect import MetaDatabase, ModelPool, ModelSpec, PoolScorer, default_pool
 from elect.core import Candidate, SearchStep, Selection
-from elect.detect import fitted, load_detector, save_detector
+from elect.detect import load_detector, save_detector
 from elect.detector import ElectDetector
 from elect.errors import ElectError, StoreError
 from elect.storage.archive import Archive, pack, unpack
@@ -154,28 +154,6 @@ def test_damage_is_one_line(tmp_path: Path, treated: Any) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(StoreError, match="no such file"):
         load_detector(tmp_path / "nothing")
-
-
-def test_indices_are_checked_before_use(treated: Any) -> None:
-    detector = fit(treated, "IForest(max_features=0.5, n_estimators=10)").detector_
-    numbers, arrays = fitted.to_plain("IForest", detector.fitted_)
-    n_features = len(detector.standardizer_.center)
-
-    def refused(**changed: Any) -> None:
-        stored = fitted.Stored(numbers, {**arrays, **changed}, n_features, 1)
-        with pytest.raises(StoreError):
-            fitted.from_plain("IForest", stored)
-
-    refused(features=arrays["features"] + np.uint32(1000))
-    refused(children=arrays["children"] + np.uint32(100_000))
-    refused(thresholds=np.full_like(arrays["thresholds"], np.nan))
-    refused(depths=arrays["depths"] + np.int32(10**6))
-    refused(shifts=arrays["shifts"][:-1])
-    detector = fit(treated, "LODA(n_bins=5, n_random_cuts=10)").detector_
-    numbers, arrays = fitted.to_plain("LODA", detector.fitted_)
-    stored = fitted.Stored(numbers, {**arrays, "features": arrays["features"] - np.int32(5)}, n_features, 1)
-    with pytest.raises(StoreError):
-        fitted.from_plain("LODA", stored)
 
 
 def test_an_archive_of_another_kind_or_version_is_refused() -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elect.history import train
     from elect.history.database import MetaDatabase
     from elect.paper.search import search
-    from elect.pool import PoolScorer, default_pool, fit_detector, score_pool
+    from elect.pool import PoolScorer, default_pool, fit_detector, paper_pool, score_pool
 
 __version__ = "0.1.0"
 
@@ -45,6 +45,7 @@ _HOME = {
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
     "load_detector": "elect.detect",
+    "paper_pool": "elect.pool",
     "save_detector": "elect.detect",
     "score_pool": "elect.pool",
     "search": "elect.paper.search",
@@ -68,6 +69,7 @@ __all__ = [
     "default_pool",
     "fit_detector",
     "load_detector",
+    "paper_pool",
     "save_detector",
     "score_pool",
     "search",

@@ -10,6 +10,7 @@ import numpy as np
 from elect.core.models import ModelSpec
 from elect.detect.reasons import ScoreRows, column_drops, typical_values
 from elect.pool.detectors import new_detector
+from elect.pool.families import family_of
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment, values
@@ -25,9 +26,6 @@ from elect.tables.features import ColumnStep
 
 if TYPE_CHECKING:
     import polars as pl
-
-# These look at neighbours: a row that was fitted would be its own nearest one.
-_NEIGHBOR_FAMILIES = ("kNN", "LOF", "ABOD", "COF")
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,8 @@ def explainer_for_fitted(
     """
     typical = typical_values(X, detector.decision_scores_, feature_groups(treatment))
     others = np.setdiff1d(np.arange(len(X)), np.asarray(explained, dtype=np.intp))
-    if spec.detector in _NEIGHBOR_FAMILIES and len(others) >= 2 and len(others) < len(X):
+    family = family_of(spec)
+    if family is not None and family.looks_at_neighbors and 2 <= len(others) < len(X):
         detector = new_detector(
             spec, seed=detector.seed, trials=detector.trials, n_jobs=detector.n_threads, standardize=False
         ).fit(X[others])

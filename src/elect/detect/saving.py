@@ -14,14 +14,15 @@ import numpy as np
 
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep, Selection
 from elect.core.models import ModelSpec
-from elect.detect import fitted
 from elect.detect.explaining import Explainer
 from elect.detect.output import write_whole
 from elect.detector import ElectDetector
 from elect.errors import ElectError, InvalidInput, StoreError
 from elect.pool.detectors import PlainDetector, new_detector
+from elect.pool.families import FAMILIES
 from elect.pool.standardize import Standardizer
 from elect.storage import archive
+from elect.storage.stored import Stored
 from elect.support.arrays import FloatArray
 from elect.support.threads import n_threads
 from elect.tables import ColumnTreatment
@@ -96,7 +97,7 @@ def _archive(detector: ElectDetector, explainer: Explainer | None, trust: bool) 
             )
         raw["detector"] = pickle.dumps(inner.fitted_)
     else:
-        numbers, arrays = fitted.to_plain(spec.detector, inner.fitted_)
+        numbers, arrays = inner.fitted_.plain()
     scores = np.asarray(detector.decision_scores_, dtype=np.float64)
     if len(scores) > MOST_SCORES:
         scores = np.sort(scores)[np.linspace(0, len(scores) - 1, MOST_SCORES).astype(np.intp)]
@@ -138,8 +139,8 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     if type(n_features) is not int or n_features < 1:
         raise StoreError("It must say how many features it takes.")
     model_arrays = {name.removeprefix("model_"): a for name, a in found.arrays.items() if name.startswith("model_")}
-    stored = fitted.Stored(content["numbers"], model_arrays, n_features, n_jobs)
-    frame = fitted.Stored({}, found.arrays, n_features, n_jobs)
+    stored = Stored(content["numbers"], model_arrays, n_features, n_jobs)
+    frame = Stored({}, found.arrays, n_features, n_jobs)
     scale = frame.array("scale", (n_features,))
     if not bool((scale > 0).all()):
         raise StoreError("The scale of every feature must be positive.")
@@ -148,7 +149,9 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     if found.raw:
         inner, model = _pickled(found, spec, share, trust)
     else:
-        model = fitted.from_plain(spec.detector, stored)
+        if spec.detector not in FAMILIES:
+            raise StoreError(f"It names an unknown family of detectors, {spec.detector[:50]!r}.")
+        model = FAMILIES[spec.detector].restore(stored)
         inner = new_detector(
             spec,
             contamination=share,
@@ -166,7 +169,7 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     return SavedDetector(detector, _explainer(detector, frame, content["ordinary_score"]))
 
 
-def _wrap(inner: Any, frame: fitted.Stored, content: Any, contamination: Any) -> ElectDetector:
+def _wrap(inner: Any, frame: Stored, content: Any, contamination: Any) -> ElectDetector:
     """The estimator around a restored detector."""
     text = content["treatment"]
     treatment = None if text is None else ColumnTreatment.from_json(_text(text))
@@ -180,14 +183,14 @@ def _wrap(inner: Any, frame: fitted.Stored, content: Any, contamination: Any) ->
     detector.selection_ = selection_from(content["selection"])
     detector.n_features_in_ = frame.n_features if treatment is None else len(treatment.sources)
     detector.decision_scores_ = frame.array("scores", (None,))
-    numbers = fitted.Stored(content, {}, frame.n_features, frame.n_jobs)
+    numbers = Stored(content, {}, frame.n_features, frame.n_jobs)
     detector.threshold_ = numbers.number("threshold")
     detector.labels_ = (detector.decision_scores_ > detector.threshold_).astype(int)
     detector._mu, detector._sigma = numbers.number("mean_score"), numbers.number("spread_of_scores")
     return detector
 
 
-def _explainer(detector: ElectDetector, frame: fitted.Stored, ordinary: Any) -> Explainer | None:
+def _explainer(detector: ElectDetector, frame: Stored, ordinary: Any) -> Explainer | None:
     if "typical" not in frame.arrays or detector.treatment_ is None:
         return None
     typical: FloatArray = frame.array("typical", (None, frame.n_features))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from elect.history.rank_predictor import RankPredictor
 from elect.paper.predictor import PairwisePredictor
 from elect.paper.settings import SearchSettings
 from elect.support.arrays import FloatArray, read_only
+
+if TYPE_CHECKING:
+    from elect.pool.pools import PoolLike
 
 LARGEST_VALUE = 1e100
 """Of a performance or a measure, in magnitude: differences and sums of such numbers stay finite."""
@@ -79,14 +82,16 @@ class MetaDatabase:
         store.save(self, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], pool: ModelPool | None = None) -> "MetaDatabase":
+    def load(cls, path: str | PathLike[str], pool: "PoolLike | None" = None) -> "MetaDatabase":
         """Read a database. Nothing in the file is executed, and every index in it is checked.
 
-        With ``pool`` the file must have been made with that very pool; the database then holds it, classes and all.
+        With ``pool``, or the name of one, the file must have been made with that very pool; the database then holds
+        it, classes and all.
         """
         from elect.history import store
+        from elect.pool import resolve_pool
 
-        return store.load(path, pool)
+        return store.load(path, None if pool is None else resolve_pool(pool))
 
     def _check_names(self) -> None:
         lists = (self.pool.ids, self.tasks, self.groups, self.measure_names, (self.settings.metric,))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from elect.core import LabeledTask, ModelPool
+from elect.core import LabeledTask
 from elect.core.metrics import Metric
 from elect.errors import InvalidInput
 from elect.history.corpus import read_corpus
@@ -19,7 +19,7 @@ from elect.history.tuning import Trial, tune_settings
 from elect.history.workers import score_corpus
 from elect.paper.coverage import coverage_initial_models
 from elect.paper.settings import SearchSettings
-from elect.pool import default_pool
+from elect.pool.pools import PoolLike, resolve_pool
 from elect.support.arrays import FloatArray
 from elect.support.meter import Meter, meter
 from elect.support.threads import n_threads
@@ -27,7 +27,7 @@ from elect.support.threads import n_threads
 
 def train(
     corpus: str | PathLike[str] | Sequence[LabeledTask],
-    pool: ModelPool | None = None,
+    pool: PoolLike | None = None,
     *,
     metric: Metric = "ap",
     measures: Sequence[str] = ("mc", "select", "hits"),
@@ -51,7 +51,7 @@ def train(
     if not all(isinstance(task, LabeledTask) for task in tasks):
         raise InvalidInput("A corpus must be a folder, a manifest or a sequence of LabeledTask.")
     check_corpus(tasks)
-    recipe = Recipe(default_pool() if pool is None else pool, metric, tuple(measures), seed, trials)
+    recipe = Recipe(resolve_pool(pool), metric, tuple(measures), seed, trials)
     jobs = n_threads(n_jobs)
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
         records = make_records(tasks, recipe, pieces, bar, jobs, cluster)

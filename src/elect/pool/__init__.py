@@ -4,12 +4,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elect.pool.engine import PoolScorer, score_pool
-from elect.pool.grid import default_pool, model_id_of, published_label
+from elect.pool.pools import default_pool, model_id_of, paper_pool, published_label, resolve_pool
 
 if TYPE_CHECKING:
     from elect.pool.detectors import fit_detector
 
-__all__ = ["PoolScorer", "default_pool", "fit_detector", "model_id_of", "published_label", "score_pool"]
+__all__ = [
+    "PoolScorer",
+    "default_pool",
+    "fit_detector",
+    "model_id_of",
+    "paper_pool",
+    "published_label",
+    "resolve_pool",
+    "score_pool",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,32 +1,24 @@
 """Fitted PyOD detectors that agree with the engine: the same training scores, and a score for any new row.
 
-Each class below is PyOD's own with its fitting and scoring done by the engine. They take raw rows, and standardise them
-as the engine did. They differ from PyOD where the published scores do: a row is not its own neighbour in ABOD; COF
-scores new rows against the fitted ones instead of among themselves; LODA and IForest are the mean of several trials;
-OCSVM is fitted on a seeded sample above 12,000 rows.
+There is a class a family: PyOD's own with its fitting and scoring done by the engine. They take raw rows, and
+standardise them as the engine did. Where they differ from PyOD, the file of the family says so; random ones are the
+mean of several trials.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
-from pyod.models.abod import ABOD as PyodABOD
 from pyod.models.base import BaseDetector
-from pyod.models.cof import COF as PyodCOF
-from pyod.models.hbos import HBOS as PyodHBOS
-from pyod.models.iforest import IForest as PyodIForest
-from pyod.models.knn import KNN as PyodKNN
-from pyod.models.loda import LODA as PyodLODA
-from pyod.models.lof import LOF as PyodLOF
-from pyod.models.ocsvm import OCSVM as PyodOCSVM
 
 from elect.core.models import ModelPool, ModelSpec
 from elect.errors import InvalidInput
-from elect.pool.engine import DEFAULT_TRIALS, PoolScorer, family_of
-from elect.pool.families import FAMILIES
-from elect.pool.grid import default_pool
+from elect.pool.engine import DEFAULT_TRIALS, PoolScorer
+from elect.pool.families import FAMILIES, family_of
+from elect.pool.families._base import Family, FittedModel
 from elect.pool.one_by_one import FittedAlone
+from elect.pool.pools import PoolLike, resolve_pool
 from elect.pool.standardize import check_table
-from elect.pool.work import FittedModel, full_params
 from elect.support.arrays import FloatArray
 
 # New rows are scored this many at a time, so that memory does not grow with their number.
@@ -36,7 +28,8 @@ _ROWS_AT_ONCE = 16_384
 class EngineDetector:
     """What turns a PyOD class into one that the engine fits. Comes first among the bases."""
 
-    family_name: str
+    family: Family
+    n_features_in_: int = 0  # PyOD's IForest reads it from a scikit-learn forest, which there is none of
     seed: int = 0
     trials: int = DEFAULT_TRIALS
     n_threads: int | None = None
@@ -59,8 +52,7 @@ class EngineDetector:
 
     def _spec(self) -> ModelSpec:
         """The model the constructor's parameters name."""
-        defaults = FAMILIES[self.family_name].defaults
-        return ModelSpec.of(self.family_name, **{name: getattr(self, name) for name in defaults})
+        return ModelSpec.of(self.family.name, **{name: getattr(self, name) for name in self.family.defaults})
 
     def _adopt(self, scorer: PoolScorer, spec: ModelSpec) -> Any:
         family = family_of(spec)
@@ -68,7 +60,7 @@ class EngineDetector:
             raise InvalidInput(f"{spec.id} is not a model of the engine: fit PyOD's own class instead.")
         self._set_n_classes(None)  # type: ignore[attr-defined]
         self.standardizer_ = scorer.standardizer
-        self.fitted_: FittedModel = family.fit(scorer.work, full_params(family, spec))
+        self.fitted_: FittedModel | FittedAlone = family.fit(scorer.work, family.params_of(spec))
         self.decision_scores_ = np.array(scorer.scores(spec.id))
         self.n_features_in_ = scorer.work.Z.shape[1]
         self._process_decision_scores()  # type: ignore[attr-defined]
@@ -84,39 +76,6 @@ class EngineDetector:
             part = rows[start : start + _ROWS_AT_ONCE]
             out[start : start + _ROWS_AT_ONCE] = self.fitted_.scores(self.standardizer_.transform(part))
         return out
-
-
-class ABOD(EngineDetector, PyodABOD):  # type: ignore[misc]
-    family_name = "ABOD"
-
-
-class COF(EngineDetector, PyodCOF):  # type: ignore[misc]
-    family_name = "COF"
-
-
-class HBOS(EngineDetector, PyodHBOS):  # type: ignore[misc]
-    family_name = "HBOS"
-
-
-class IForest(EngineDetector, PyodIForest):  # type: ignore[misc]
-    family_name = "IForest"
-    n_features_in_ = 0  # PyOD reads it from a scikit-learn forest, which there is none of
-
-
-class KNN(EngineDetector, PyodKNN):  # type: ignore[misc]
-    family_name = "kNN"
-
-
-class LODA(EngineDetector, PyodLODA):  # type: ignore[misc]
-    family_name = "LODA"
-
-
-class LOF(EngineDetector, PyodLOF):  # type: ignore[misc]
-    family_name = "LOF"
-
-
-class OCSVM(EngineDetector, PyodOCSVM):  # type: ignore[misc]
-    family_name = "OCSVM"
 
 
 class PlainDetector(EngineDetector, BaseDetector):  # type: ignore[misc]
@@ -143,7 +102,21 @@ class PlainDetector(EngineDetector, BaseDetector):  # type: ignore[misc]
         return self
 
 
-_CLASSES: dict[str, type] = {kind.family_name: kind for kind in (ABOD, COF, HBOS, IForest, KNN, LODA, LOF, OCSVM)}
+@cache
+def twin_of(family: Family) -> type:
+    """PyOD's class of a family, fitted and scored by the engine."""
+    theirs = family.pyod_class()
+    body = {"family": family, "__module__": __name__, "__doc__": f"PyOD's {theirs.__name__}, fitted by the engine."}
+    return type(theirs.__name__, (EngineDetector, theirs), body)
+
+
+def __getattr__(name: str) -> Any:
+    """Classes are found by their names too, as ``elect.pool.detectors.LOF``: a pickle looks for them so."""
+    twins = () if name.startswith("_") else map(twin_of, FAMILIES.values())
+    for twin in twins:
+        if twin.__name__ == name:
+            return twin
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def new_detector(
@@ -157,11 +130,12 @@ def new_detector(
 ) -> Any:
     """The detector of a model, not fitted yet."""
     detector: Any
-    if family_of(spec) is None:
+    family = family_of(spec)
+    if family is None:
         detector = PlainDetector(spec, contamination=contamination)
     else:
-        random = {"random_state": seed} if spec.detector in ("LODA", "IForest") else {}
-        detector = _CLASSES[spec.detector](contamination=contamination, **dict(spec.params), **random)
+        random = {"random_state": seed} if family.is_random else {}
+        detector = twin_of(family)(contamination=contamination, **dict(spec.params), **random)
     detector.seed, detector.trials, detector.n_threads, detector.standardize = seed, trials, n_jobs, standardize
     return detector
 
@@ -179,7 +153,7 @@ def fit_detector(
     model_id: str | ModelSpec,
     X: Any,
     *,
-    pool: ModelPool | None = None,
+    pool: PoolLike | None = None,
     contamination: Any = 0.1,
     seed: int = 0,
     trials: int = DEFAULT_TRIALS,
@@ -193,6 +167,5 @@ def fit_detector(
     >>> detector.decision_function([[0.0, 0.0, 0.0], [9.0, 9.0, 9.0]]).round(1)
     array([0.9, 7.8])
     """
-    known = default_pool() if pool is None else pool
-    spec = model_id if isinstance(model_id, ModelSpec) else known[model_id]
+    spec = model_id if isinstance(model_id, ModelSpec) else resolve_pool(pool)[model_id]
     return new_detector(spec, contamination=contamination, seed=seed, trials=trials, n_jobs=n_jobs).fit(X)

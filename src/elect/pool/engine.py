@@ -4,21 +4,24 @@ A model's scores depend on the table, the model, the seed and the number of tria
 asked for, in which order, or on how many threads.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from elect.core.matrices import ScoreMatrix
-from elect.core.models import ModelPool, ModelSpec
+from elect.core.models import ModelSpec
 from elect.errors import InvalidInput
-from elect.pool.grid import default_pool
+from elect.pool.families import family_of
+from elect.pool.families._base import Cost, Piece
+from elect.pool.pools import PoolLike, resolve_pool
 from elect.pool.standardize import Standardizer, check_table
 from elect.support.arrays import FloatArray, read_only
 
-if TYPE_CHECKING:
-    from elect.pool.work import Family
-
 DEFAULT_TRIALS = 5
+# CPU seconds of measuring a new model's scores and updating the neighbours, whatever the model.
+_MEASURING = Cost(3e-4, rows=5e-8)
+# A model fitted by itself shares nothing; it is taken to cost as much as the dearest of the families, OCSVM.
+_ALONE = Cost(0.0043, pairs=6.9e-09, most_rows=12_000)
 
 
 def _check_whole(name: str, value: Any, low: int) -> int:
@@ -42,7 +45,7 @@ class PoolScorer:
     def __init__(
         self,
         X: Any,
-        pool: ModelPool | None = None,
+        pool: PoolLike | None = None,
         *,
         seed: int = 0,
         trials: int = DEFAULT_TRIALS,
@@ -52,10 +55,8 @@ class PoolScorer:
         from elect.pool.work import SharedWork
         from elect.support.threads import n_threads
 
-        if pool is not None and not isinstance(pool, ModelPool):
-            raise InvalidInput(f"pool must be a ModelPool, got {type(pool).__name__}: build one with ModelPool.grid.")
+        self.pool = resolve_pool(pool)
         array = check_table(X)
-        self.pool = default_pool() if pool is None else pool
         self.standardizer = Standardizer.fit(array) if standardize else Standardizer.none(array.shape[1])
         self.work: SharedWork = SharedWork(
             self.standardizer.transform(array),
@@ -64,7 +65,7 @@ class PoolScorer:
             n_jobs=n_threads(n_jobs),
         )
         self._scores: dict[str, FloatArray] = {}
-        self._built: set[tuple[str, Any]] = set()
+        self._built: set[Piece] = set()
 
     @property
     def n_points(self) -> int:
@@ -85,38 +86,31 @@ class PoolScorer:
 
     def predicted_seconds(self, model_id: str) -> float:
         """About how many CPU seconds a model's scores would take now: shared pieces that are built cost nothing."""
-        from elect.pool.costs import BASE, piece_seconds
-        from elect.pool.ocsvm import MAX_ROWS
-
         n, d = self.work.Z.shape
         missing = () if model_id in self._scores else self._pieces(self.pool[model_id])
-        kinds = [piece[0] for piece in missing if piece not in self._built]
-        needed = sum(piece_seconds(kind, n, d, self.work.trials, MAX_ROWS) for kind in kinds)
-        return float(BASE[0] + BASE[1] * n + needed)
+        needed = sum(piece.cost.seconds(n, d, self.work.trials) for piece in missing if piece not in self._built)
+        return float(_MEASURING.seconds(n, d, 1) + needed)
 
-    def _pieces(self, spec: ModelSpec) -> tuple[tuple[str, Any], ...]:
-        from elect.pool.costs import pieces_of
-
+    def _pieces(self, spec: ModelSpec) -> tuple[Piece, ...]:
         family = family_of(spec)
-        # A model fitted by itself shares nothing; the dearest kind of piece stands for what it may cost.
-        return (("OCSVM", spec.id),) if family is None else pieces_of(spec, _params(family, spec))
+        return (Piece("alone", spec.id, _ALONE),) if family is None else family.pieces(family.params_of(spec))
 
     def note(self, model_id: str) -> str | None:
         """What a reader of this model's scores must know, if anything."""
         family = family_of(self.pool[model_id])
-        return None if family is None else family.note(self.work, _params(family, self.pool[model_id]))
+        return None if family is None else family.note(self.work, family.params_of(self.pool[model_id]))
 
     def _group(self, spec: ModelSpec) -> list[ModelSpec]:
         family = family_of(spec)
         if family is None:
             return [spec]
-        key = family.group(_params(family, spec), self.n_points)
+        key = family.group(family.params_of(spec), self.n_points)
         return [
             other
             for other in self.pool
             if other.detector == spec.detector
             and family_of(other) is family
-            and family.group(_params(family, other), self.n_points) == key
+            and family.group(family.params_of(other), self.n_points) == key
         ]
 
     def _score(self, group: list[ModelSpec]) -> list[FloatArray]:
@@ -125,7 +119,7 @@ class PoolScorer:
             from elect.pool.one_by_one import FittedAlone
 
             return [FittedAlone.fit(group[0], self.work).training_scores()]
-        scores = family.scores(self.work, [_params(family, spec) for spec in group])
+        scores = family.scores(self.work, [family.params_of(spec) for spec in group])
         if not np.isfinite(scores).all():
             raise InvalidInput(f"The values of this table are too extreme for {group[0].id}: its scores overflow.")
         return list(scores.T)
@@ -133,7 +127,7 @@ class PoolScorer:
 
 def score_pool(
     X: Any,
-    pool: ModelPool | None = None,
+    pool: PoolLike | None = None,
     *,
     seed: int = 0,
     trials: int = DEFAULT_TRIALS,
@@ -143,7 +137,7 @@ def score_pool(
 
     Columns are standardised first. Random models (LODA, IForest) are averaged over ``trials``.
 
-    >>> import numpy as np
+    >>> from elect import ModelPool
     >>> pool = ModelPool.grid("kNN", method=["mean"], n_neighbors=[2, 3])
     >>> score_pool([[0.0], [1.0], [2.0], [9.0]], pool).values.argmax(axis=0)
     array([3, 3])
@@ -157,23 +151,3 @@ def score_pool(
         if note is not None:
             notes[model_id] = note
     return ScoreMatrix(values, scorer.pool.ids, notes)
-
-
-def family_of(spec: ModelSpec) -> "Family | None":
-    """The shared-work implementation of a model, if there is one."""
-    from elect.pool.families import FAMILIES
-
-    if spec.is_custom:
-        return None
-    if spec.detector not in FAMILIES:
-        from elect.pool.one_by_one import detector_class
-
-        detector_class(spec)  # says what may be named
-    family = FAMILIES[spec.detector]
-    return family if family.supports(_params(family, spec)) else None
-
-
-def _params(family: "Family", spec: ModelSpec) -> dict[str, Any]:
-    from elect.pool.work import full_params
-
-    return full_params(family, spec)

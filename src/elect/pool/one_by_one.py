@@ -2,42 +2,21 @@
 
 import inspect
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from elect.core.models import ModelSpec
-from elect.errors import InvalidInput, UnknownModel
-from elect.pool.random_stream import stream_seed
+from elect.errors import InvalidInput
+from elect.pool.families import family_named
+from elect.pool.kernels.random_stream import stream_seed
 from elect.pool.work import SharedWork
 from elect.support.arrays import FloatArray
-
-PYOD_HOMES = {
-    "ABOD": ("pyod.models.abod", "ABOD"),
-    "COF": ("pyod.models.cof", "COF"),
-    "HBOS": ("pyod.models.hbos", "HBOS"),
-    "IForest": ("pyod.models.iforest", "IForest"),
-    "LODA": ("pyod.models.loda", "LODA"),
-    "LOF": ("pyod.models.lof", "LOF"),
-    "OCSVM": ("pyod.models.ocsvm", "OCSVM"),
-    "kNN": ("pyod.models.knn", "KNN"),
-}
 
 
 def detector_class(spec: ModelSpec) -> type:
     """The class a spec names: the user's own, or PyOD's of that family."""
-    if spec.is_custom:
-        return spec.detector_class
-    try:
-        module, name = PYOD_HOMES[spec.detector]
-    except KeyError:
-        raise UnknownModel(
-            f"Unknown detector {spec.detector!r}: it must be one of {', '.join(sorted(PYOD_HOMES))}, "
-            "or a PyOD-compatible class passed to ModelSpec.of."
-        ) from None
-    found: type = getattr(import_module(module), name)
-    return found
+    return spec.detector_class if spec.is_custom else family_named(spec.detector).pyod_class()
 
 
 def fit_alone(spec: ModelSpec, Z: FloatArray, seed: int) -> Any:

@@ -1,41 +1,34 @@
-"""HBOS: the sum over columns of how rare the row's histogram bin is. One pass serves every number of bins and alpha."""
-
-from dataclasses import dataclass
+"""The histograms of HBOS: one pass serves every number of bins and alpha."""
 
 import numpy as np
 
-from elect.pool.histograms import as_columns, bin_closed_right, bin_of, fill_edges, range_of
-from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.pool.kernels.histograms import as_columns, bin_closed_right, bin_of, fill_edges, range_of
+from elect.support.arrays import FloatArray
+from elect.support.compiled import announce_compilation, compiled
 
 
 def hbos_scores(X: FloatArray, n_bins: tuple[int, ...], alphas: tuple[float, ...]) -> FloatArray:
     """Training scores (numbers of bins, alphas, rows)."""
+    announce_compilation(_score)
     out = np.zeros((len(n_bins), len(alphas), X.shape[0]))
     _score(as_columns(X), np.array(n_bins), np.array(alphas), out)
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class HistogramTable:
-    """The fitted histograms of one model."""
+def fit_histograms(X: FloatArray, n_bins: int, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """The edges (columns, bins + 1) and the heights (columns, bins) of one model: log2(density + alpha)."""
+    d = X.shape[1]
+    edges, heights = np.empty((d, n_bins + 1)), np.empty((d, n_bins))
+    _fit(as_columns(X), alpha, edges, heights)
+    return edges, heights
 
-    edges: FloatArray  # (columns, bins + 1)
-    heights: FloatArray  # (columns, bins): log2(density + alpha)
 
-    @classmethod
-    def fit(cls, X: FloatArray, n_bins: int, alpha: float) -> "HistogramTable":
-        d = X.shape[1]
-        edges, heights = np.empty((d, n_bins + 1)), np.empty((d, n_bins))
-        _fit(as_columns(X), alpha, edges, heights)
-        return cls(read_only(edges), read_only(heights))
-
-    def scores(self, X: FloatArray, tol: float = 0.5) -> FloatArray:
-        """Scores of new rows. As in PyOD, a value no more than ``tol`` bin widths outside counts as in the outer bin;
-        one farther out is as rare as the rarest bin."""
-        out = np.zeros(X.shape[0])
-        _score_new(as_columns(X), self.edges, self.heights, tol, out)
-        return out
+def new_scores(X: FloatArray, edges: FloatArray, heights: FloatArray, tol: float = 0.5) -> FloatArray:
+    """Scores of new rows. As in PyOD, a value no more than ``tol`` bin widths outside counts as in the outer bin; one
+    farther out is as rare as the rarest bin."""
+    out = np.zeros(X.shape[0])
+    _score_new(as_columns(X), edges, heights, tol, out)
+    return out
 
 
 @compiled()

@@ -1,9 +1,7 @@
-"""IForest: how few random cuts isolate a row. A forest is grown once per trial and share of columns; a model with fewer
-trees reads a prefix of it.
+"""Forests of random cuts.
 
 Trees follow scikit-learn's: 256 rows without replacement, a random subset of the columns, cuts uniform between a node's
-smallest and largest value of a column that is not constant there, depth at most log2 of the sample size. Scores are
-shifted by their 90th percentile, as PyOD does.
+smallest and largest value of a column that is not constant there, depth at most log2 of the sample size.
 """
 
 from dataclasses import dataclass
@@ -11,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.pool.random_stream import next_state, stream_seed, uniform
-from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.pool.kernels.random_stream import next_state, stream_seed, uniform
+from elect.support.arrays import FloatArray
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
 MAX_SAMPLES = 256
@@ -37,6 +35,7 @@ class Forest:
         cls, X: NDArray[np.float32], max_features: float, n_trees: int, trial: int, seed: int, n_jobs: int = 1
     ) -> "Forest":
         """The first trees are the same however many are grown."""
+        announce_compilation(_grow, _walk)
         n, d = X.shape
         sample = min(MAX_SAMPLES, n)
         n_nodes = 2 * sample
@@ -84,6 +83,11 @@ class Forest:
         run_chunks(work, X.shape[0], _BLOCK * 16, n_jobs)
         return out
 
+    def anomaly(self, X: NDArray[np.float32], n_rows: int, n_jobs: int = 1) -> FloatArray:
+        """The anomaly of each row over all trees, grown on a table of so many rows."""
+        n_trees = self.depths.shape[0]
+        return anomaly(self.path_sums(X, (n_trees,), n_jobs)[0], n_trees, n_rows)
+
 
 def average_path_length(n: int) -> float:
     """The mean path length of an unsuccessful search in a binary tree of n rows.
@@ -127,31 +131,6 @@ def iforest_scores(
             scores = anomaly(sums[c], trees, X.shape[0])
             total[c] += scores - shift(scores)
     return total / trials
-
-
-@dataclass(frozen=True, eq=False)
-class FittedForests:
-    """The forests of one model, all trials, with what scoring new rows needs."""
-
-    forests: tuple[Forest, ...]
-    shifts: FloatArray  # (trials,)
-    n_rows: int
-
-    @classmethod
-    def fit(
-        cls, X: NDArray[np.float32], max_features: float, n_trees: int, trials: int, seed: int, n_jobs: int = 1
-    ) -> "FittedForests":
-        forests = tuple(Forest.grow(X, max_features, n_trees, trial, seed, n_jobs) for trial in range(trials))
-        n = X.shape[0]
-        shifts = [shift(anomaly(f.path_sums(X, (n_trees,), n_jobs)[0], n_trees, n)) for f in forests]
-        return cls(forests, read_only(shifts), n)
-
-    def scores(self, X: NDArray[np.float32], n_jobs: int = 1) -> FloatArray:
-        total = np.zeros(X.shape[0])
-        for forest, offset in zip(self.forests, self.shifts, strict=True):
-            n_trees = forest.depths.shape[0]
-            total += anomaly(forest.path_sums(X, (n_trees,), n_jobs)[0], n_trees, self.n_rows) - offset
-        return total / len(self.forests)
 
 
 @compiled()

@@ -1,16 +1,12 @@
-"""OCSVM: one-class support vector machines over one shared kernel matrix, for every nu.
+"""The solver of one-class support vector machines, over one kernel matrix for every nu.
 
-The solver is libsvm's sequential minimal optimisation (second-order choice of the pair, the same start and tolerance),
+It is libsvm's sequential minimal optimisation (second-order choice of the pair, the same start and tolerance),
 because its scores depend on the path it takes: the sigmoid kernel is not positive semi-definite, and on few rows the
 tolerance leaves room for different answers. Kernel values are float32, gradients and their changes float64, as in
 libsvm. It stops after a fixed amount of work, iterations times rows, and says so: 250,000 iterations up to 1,000 rows,
 fewer in proportion above, but never fewer than ten a row; that takes less than half a second up to 5,000 rows. The
 cubic kernel of extreme rows is so ill-conditioned that libsvm goes on for hundreds of thousands. Where the bound is met
 the scores of a small nu differ from libsvm's final ones.
-
-With a linear kernel on standardised columns the zero vector is the optimum for every nu (equal weights sum to zero and
-are feasible), so its exact scores are all zero. libsvm returns the residue of its stopping rule instead, which depends
-on the order of the rows. The exact answer is given here: these models rank nothing, and say so.
 """
 
 import threading
@@ -20,13 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from elect.pool.random_stream import stream_seed
 from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
-MAX_ROWS = 12_000
-KERNELS = ("linear", "poly", "rbf", "sigmoid")
 _TOLERANCE = 1e-3
 _WORK, _LEAST_ROWS, _ITERATIONS_A_ROW = 250_000_000, 1_000, 10
 _TINY = 1e-12
@@ -149,6 +142,7 @@ def start_weights(n: int, nu: float) -> FloatArray:
 
 def start_gradients(kernel: KernelMatrix, nus: tuple[float, ...]) -> FloatArray:
     """The gradient at the start, for each nu (nus, padded rows), from one pass over the kernel matrix."""
+    announce_compilation(_minimise)
     K = kernel.values
     n = K.shape[0]
     full = np.array([int(nu * n) for nu in nus])
@@ -158,14 +152,6 @@ def start_gradients(kernel: KernelMatrix, nus: tuple[float, ...]) -> FloatArray:
     return out
 
 
-def fit_rows(n: int, seed: int) -> NDArray[np.intp]:
-    """The rows an OCSVM is fitted on: all of them up to 12,000, a seeded sample of that many above."""
-    if n <= MAX_ROWS:
-        return np.arange(n)
-    rng = np.random.default_rng(int(stream_seed("ocsvm", seed)))
-    return np.sort(rng.choice(n, MAX_ROWS, replace=False))
-
-
 def new_scores(
     Z: FloatArray, rows: FloatArray, weights: FloatArray, offsets: FloatArray, kernel: str, n_jobs: int = 1
 ) -> FloatArray:
@@ -173,7 +159,11 @@ def new_scores(
     out = np.empty((Z.shape[0], weights.shape[1]))
 
     def work(start: int, stop: int) -> None:
-        out[start:stop] = offsets - kernel_values(Z[start:stop], rows, kernel) @ weights
+        # Always the same number of rows: BLAS multiplies fewer of them in another order, and a row's last digit would
+        # depend on the rows it comes with.
+        block = np.zeros((_ROWS_AT_ONCE, Z.shape[1]))
+        block[: stop - start] = Z[start:stop]
+        out[start:stop] = (offsets - kernel_values(block, rows, kernel) @ weights)[: stop - start]
 
     with threadpool_limits(1):
         run_chunks(work, Z.shape[0], _ROWS_AT_ONCE, n_jobs)

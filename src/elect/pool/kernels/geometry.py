@@ -1,4 +1,4 @@
-"""ABOD and COF: the angles and the chain of steps among a row's neighbours, for every k from one local Gram matrix.
+"""The angles and the chain of steps among a row's neighbours, for every k from one local Gram matrix: for ABOD and COF.
 
 With neighbours a, b seen from the row (so the row is the origin), the Gram matrix <a, b> gives both ABOD's weighted
 cosines <a, b> / (|a|^2 |b|^2) and COF's distances |a - b|^2 = |a|^2 + |b|^2 - 2 <a, b>. Neighbours are added one at a
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.pool.neighbors import NeighborGraph
+from elect.pool.kernels.neighbors import NeighborGraph
 from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
 _CHUNK = 512
@@ -29,6 +29,7 @@ def local_geometry(
     rows: FloatArray, queries: FloatArray, graph: NeighborGraph, k: int, n_jobs: int = 1
 ) -> LocalGeometry:
     """The geometry of each query row's neighbourhood among the reference rows, for every number up to k."""
+    announce_compilation(_geometry)
     n = queries.shape[0]
     k = min(k, graph.k)
     variance, chaining = np.empty((n, k)), np.empty((n, k))
@@ -39,45 +40,6 @@ def local_geometry(
 
     run_chunks(work, n, _CHUNK, n_jobs)
     return LocalGeometry(read_only(variance), read_only(chaining))
-
-
-def abod_scores(variance: FloatArray) -> FloatArray:
-    """ABOD scores: the variance of the weighted cosines, negated.
-
-    A row that coincides with all its neighbours but one or none sees no angle; nothing is less outlying, so it gets the
-    smallest score of the table (0 if no row sees an angle).
-
-    >>> abod_scores(np.array([2.0, np.nan, 5.0]))
-    array([-2., -5., -5.])
-    """
-    seen = np.isfinite(variance)
-    if not seen.any():
-        return np.zeros_like(variance)
-    return -np.where(seen, variance, variance[seen].max())
-
-
-def cof_scores(
-    chaining: FloatArray, reference: FloatArray, graph: NeighborGraph, k: int, ceiling: float | None = None
-) -> FloatArray:
-    """COF: a row's average chaining distance over the mean of its neighbours' own.
-
-    Duplicates chain at no cost: 0/0 is 0, as in PyOD; a row away from a pile of duplicates (x/0) gets ``ceiling``, by
-    default one more than the largest finite score.
-    """
-    neighbors = graph.indices[:, : min(k, graph.k)]
-    around = reference[neighbors].mean(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scores: FloatArray = chaining / around
-    scores[np.isnan(scores)] = 0.0
-    infinite = np.isinf(scores)
-    if infinite.any():
-        scores[infinite] = cof_ceiling(scores[~infinite]) if ceiling is None else ceiling
-    return scores
-
-
-def cof_ceiling(scores: FloatArray) -> float:
-    """The score of a row away from a pile of duplicates: above every finite one."""
-    return float(scores.max(initial=0.0)) + 1.0
 
 
 @compiled(fastmath=True)

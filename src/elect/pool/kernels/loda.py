@@ -1,5 +1,4 @@
-"""LODA: the mean log rarity of a row along random sparse projections. Projections are drawn once per trial; a model
-with fewer cuts reads a prefix of them.
+"""LODA's random projections and the histograms along them.
 
 PyOD's LODA divides by the number of cuts twice and looks bins up one too far to the right; the published scores were
 made so, and so are these.
@@ -10,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.pool.histograms import as_columns, range_of
+from elect.pool.kernels.histograms import as_columns, range_of
 from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
 _FINE = 300
@@ -54,6 +53,7 @@ def loda_scores(
     X: FloatArray, projections: Projections, n_bins: tuple[int, ...], n_cuts: tuple[int, ...], n_jobs: int = 1
 ) -> FloatArray:
     """Training scores (numbers of bins, numbers of cuts, rows), the mean over trials."""
+    announce_compilation(_score)
     trials = projections.features.shape[0]
     columns = as_columns(X)
     each = np.empty((trials, len(n_bins), len(n_cuts), X.shape[0]))
@@ -78,35 +78,29 @@ def loda_scores(
     return mean
 
 
-@dataclass(frozen=True, eq=False)
-class LodaHistograms:
-    """The fitted histograms of one model, all trials."""
+def fit_histograms(X: FloatArray, projections: Projections, n_bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The histograms of one model: where they start (trials, cuts), fine cells per unit (trials, cuts), and -log(share)
+    by fine cell (trials, cuts, fine cells + 1)."""
+    trials, cuts = projections.features.shape[:2]
+    lows, scales = np.empty((trials, cuts)), np.empty((trials, cuts))
+    rarity = np.empty((trials, cuts, resolution(n_bins) + 1))
+    columns = as_columns(X)
+    for t in range(trials):
+        _fit(columns, projections.features[t], projections.weights[t], n_bins, lows[t], scales[t], rarity[t])
+    return lows, scales, rarity
 
-    projections: Projections
-    lows: FloatArray  # (trials, cuts) where the histogram starts
-    scales: FloatArray  # (trials, cuts) fine cells per unit
-    rarity: FloatArray  # (trials, cuts, fine cells + 1): -log(share) by fine cell
 
-    @classmethod
-    def fit(cls, X: FloatArray, projections: Projections, n_bins: int) -> "LodaHistograms":
-        trials, cuts = projections.features.shape[:2]
-        lows, scales = np.empty((trials, cuts)), np.empty((trials, cuts))
-        rarity = np.empty((trials, cuts, resolution(n_bins) + 1))
-        columns = as_columns(X)
-        for t in range(trials):
-            _fit(columns, projections.features[t], projections.weights[t], n_bins, lows[t], scales[t], rarity[t])
-        return cls(projections, read_only(lows), read_only(scales), read_only(rarity))
-
-    def scores(self, X: FloatArray) -> FloatArray:
-        """Scores of new rows; one outside a projection's range counts as in its outer bin, as in PyOD."""
-        trials = self.lows.shape[0]
-        out = np.zeros((trials, X.shape[0]))
-        columns = as_columns(X)
-        P = self.projections
-        for t in range(trials):
-            _score_new(columns, P.features[t], P.weights[t], self.lows[t], self.scales[t], self.rarity[t], out[t])
-        mean: FloatArray = out.mean(axis=0)
-        return mean
+def new_scores(
+    X: FloatArray, projections: Projections, lows: FloatArray, scales: FloatArray, rarity: FloatArray
+) -> FloatArray:
+    """Scores of new rows; one outside a projection's range counts as in its outer bin, as in PyOD."""
+    trials = lows.shape[0]
+    out = np.zeros((trials, X.shape[0]))
+    columns = as_columns(X)
+    for t in range(trials):
+        _score_new(columns, projections.features[t], projections.weights[t], lows[t], scales[t], rarity[t], out[t])
+    mean: FloatArray = out.mean(axis=0)
+    return mean
 
 
 @compiled(fastmath=True)

@@ -1,13 +1,13 @@
-"""LOF: how much sparser a row's neighbourhood is than its neighbours' own, for every k from one graph."""
+"""The local densities of LOF, for every k from one graph."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.pool.neighbors import NeighborGraph
+from elect.pool.kernels.neighbors import NeighborGraph
 from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
 _CHUNK = 2048
@@ -43,6 +43,7 @@ class LocalDensities:
 
 
 def _densities(graph: NeighborGraph, radii: FloatArray, ks: NDArray[np.intp], n_jobs: int) -> FloatArray:
+    announce_compilation(_reachability)
     out = np.empty((graph.indices.shape[0], len(ks)))
 
     def work(start: int, stop: int) -> None:

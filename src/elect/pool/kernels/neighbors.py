@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.support.arrays import FloatArray, read_only
-from elect.support.compiled import compiled
+from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
 Metric = Literal["euclidean", "manhattan"]
@@ -61,6 +61,7 @@ class NeighborIndex:
 
         With ``exclude_self`` query row i is reference row i, and is not its own neighbour.
         """
+        announce_compilation(_nearest)
         n = queries.shape[0]
         k = min(k, self.rows.shape[0] - int(exclude_self))
         distances = np.empty((n, k))
