@@ -156,7 +156,7 @@ def test_contamination_sets_the_share(table: Path, capsys: pytest.CaptureFixture
 def test_people_get_words(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["detect", str(table), *FEW, "--id", "name", "--label", "bad"]) == 0
     out, err = capsys.readouterr()
-    for word in ("pick", "why", "threshold", "N7", "size = 60.0", "AP 1.000"):
+    for word in ("pick", "why", "threshold", "N7", "size = 60.0", "average precision 1.000"):
         assert word in out
     assert "tried" in err
     assert main(["select", str(table), *FEW, "-q"]) == 0

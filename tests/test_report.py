@@ -1,5 +1,7 @@
 """The report: what it computes, that it escapes everything, and that a real browser shows it without complaint."""
 
+import base64
+import hashlib
 import re
 import shutil
 import subprocess
@@ -12,19 +14,14 @@ import numpy as np
 import pytest
 
 from elect.core import Candidate, Neighbor, SearchStep, Selection
-from elect.report import (
-    AgreementView,
-    ColumnView,
-    ReasonView,
-    ReportSummary,
-    RowView,
-    histogram,
-    map_points,
-    render,
-    trace_of,
-)
-from elect.report.markup import tag
-from elect.report.summary import MOST_POINTS, Histogram
+from elect.detect.agreement import Agreement, ModelAgreement
+from elect.detect.detection import Evaluation, TopRow
+from elect.detect.explaining import Reason
+from elect.report import ReportSummary, render
+from elect.report.markup import embedded, tag
+from elect.report.page import static
+from elect.report.summary import MOST_POINTS, Histogram, changes_of_pick, histogram, map_points
+from elect.tables import ColumnSummary
 
 RNG = np.random.default_rng(5)
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}&amp;\u202e"
@@ -56,26 +53,25 @@ def summary(text: str = "plain") -> ReportSummary:
     return ReportSummary(
         title=f"{text}.csv",
         n_rows=300,
-        n_columns=5,
-        n_used=4,
         selection=selection,
-        trace=trace_of(selection),
         threshold=5.0,
         threshold_rule="3.5 robust deviations above the median",
         n_outliers=int((scores > 5).sum()),
         histogram=histogram(scores, 5.0),
         map=map_points(X, scores, 5.0),
         top=(
-            RowView(text, 9.0, True, 0.8, (ReasonView(text, text, f"median {text}", 0.6),)),
-            RowView("2", 1.0, False, None, ()),
+            TopRow(0, text, 9.0, True, (Reason(text, text, f"median {text}", 0.6),), 0.8),
+            TopRow(1, "2", 1.0, False, ()),
+            TopRow(2, "10", 4.0, False, ()),
         ),
         id_name=text,
-        agreement_top=10,
-        agreement=(AgreementView("COF(n_neighbors=3)", 1.0, 1.0), AgreementView("kNN()", -0.2, 0.1)),
-        columns=(ColumnView(text, "feature", "number", f"used {text}", text, 0.25),),
-        labels=text,
+        agreement=Agreement(
+            10, (ModelAgreement("COF(n_neighbors=3)", 1.0, 1.0), ModelAgreement("kNN()", -0.2, 0.1)), np.zeros(300)
+        ),
+        columns=(ColumnSummary(text, "feature", "number", f"used {text}", text, 0.25),),
+        python=f"read_table({text!r})",
+        evaluation=Evaluation(0.5, 0.75, 300, 7, text),
         notes=(text,),
-        saved_as=f"{text}.elect-detector",
         version="0",
     )
 
@@ -101,7 +97,7 @@ class Reader(HTMLParser):
         assert self.open.pop() == name
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.text.append(data)
 
     def attributes(self, name: str) -> list[dict[str, str | None]]:
@@ -120,7 +116,8 @@ def test_it_says_everything() -> None:
         "The most outlying rows",
         "Do the models agree?",
         "What was done with each column",
-        "load_detector('plain.elect-detector')",
+        "read_table('plain')",
+        "Average precision 0.500, ROC AUC 0.750 on 300 labelled rows with 7 outliers",
         "failed: ValueError: no",
     ):
         assert words in text
@@ -141,7 +138,7 @@ def test_a_pick_from_the_whole_pool_is_told_as_one() -> None:
         ),
     ]
     selection = Selection.from_steps(trace, strategy="consensus")
-    text = " ".join(Reader(render(replace(summary(), selection=selection, trace=trace_of(selection)))).text)
+    text = " ".join(Reader(render(replace(summary(), selection=selection))).text)
     assert reason[1:] in text
     assert "wine" in text
     assert "2 models were scored, and the pick was made from all of their scores" in text
@@ -157,14 +154,32 @@ def test_nothing_from_the_table_becomes_markup() -> None:
     assert "\u202e" not in render(summary(HOSTILE))  # what reverses the text around it is shown as unreadable
 
 
-def test_nothing_comes_from_the_network_and_nothing_runs() -> None:
-    document = render(summary())
+def test_nothing_comes_from_the_network_and_only_our_script_runs() -> None:
+    document = render(summary(HOSTILE))
     reader = Reader(document)
-    names = {name for name, _ in reader.elements}
-    assert not names & {"script", "link", "iframe", "img", "object", "embed", "form", "base"}
+    names = [name for name, _ in reader.elements]
+    assert not set(names) & {"link", "iframe", "img", "object", "embed", "form", "base"}
+    assert names.count("script") == names.count("style") == 1
+    assert not any("style" in attributes for _, attributes in reader.elements)  # the policy would refuse it
     assert not re.search(r"url\(|@import|https?://", document)
-    policy = [a.get("content") or "" for a in reader.attributes("meta") if a.get("http-equiv")]
-    assert "default-src 'none'" in policy[0]
+    (policy,) = [a.get("content") or "" for a in reader.attributes("meta") if a.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for name in ("style", "script"):
+        content = document.split(f"<{name}>")[1].split(f"</{name}>")[0]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+
+
+def test_what_is_embedded_cannot_end_its_element() -> None:
+    with pytest.raises(ValueError, match="would end before its end"):
+        embedded("script", "x = '</script>'")
+
+
+def test_the_script_is_small_and_makes_no_markup() -> None:
+    script = static("tables.js")
+    assert len(script) < 6000
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|fetch|XMLHttp", script)
 
 
 def test_a_screen_reader_finds_its_way() -> None:
@@ -181,15 +196,12 @@ def test_a_screen_reader_finds_its_way() -> None:
 
 def test_it_follows_the_readers_device() -> None:
     document = render(summary())
-    for words in ("prefers-color-scheme:dark", "max-width:40rem", "@media print", "width=device-width"):
+    for words in ("prefers-color-scheme: dark", "max-width: 42rem", "@media print", "width=device-width"):
         assert words in document
 
 
-def test_the_trace_marks_every_change_of_the_pick() -> None:
-    trace = trace_of(Selection.from_steps(steps()))
-    assert [step.is_new_pick for step in trace] == [True, False, True, False, False]
-    assert trace[2].similarity == pytest.approx(0.8)
-    assert trace[3].expected_improvement == 0.02
+def test_every_change_of_the_pick_is_marked() -> None:
+    assert changes_of_pick(Selection.from_steps(steps())) == (0, 2)
 
 
 @pytest.mark.parametrize("scores", [np.zeros(5), np.array([1e300, -1e300]), np.array([0.0, 5e-324]), np.arange(9.0)])
@@ -242,4 +254,8 @@ def test_a_browser_shows_it_without_complaint(tmp_path: Path, text: str) -> None
     assert "COF(n_neighbors=3)" in done.stdout
     # What a page does wrong is logged as CONSOLE; what a browser without a desktop misses is not the page's doing.
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-    assert "<script" not in done.stdout
+    assert done.stdout.count("<script") == 1
+    # The script has run: heads are buttons, the controls are uncovered.
+    assert '<th scope="col" class="num" aria-sort="descending"><button type="button">score</button></th>' in done.stdout
+    assert '<output class="dim" role="status" data-all="3 rows">3 rows</output>' in done.stdout
+    assert 'id="find-rows" class="tools" role="search" aria-label="Find rows" data-first="10">' in done.stdout

@@ -83,4 +83,4 @@ def test_a_cell_stays_as_it_was_written(value: object, said: str) -> None:
 
 
 def test_an_expected_rank_is_worded_once() -> None:
-    assert str(RankInterval(30.4, 5.0, 120.0)) == "about 30 among all models; 90% lie between 5 and 120"
+    assert str(RankInterval(30.4, 5.0, 120.0)) == "about 30 among all models, with 90% chance between 5 and 120"

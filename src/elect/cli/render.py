@@ -93,15 +93,7 @@ def _pick(found: "Selection") -> list[tuple[str, str]]:
 
 
 def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
-    if found is None:
-        return []
-    return [
-        (
-            "labels",
-            f"AP {found.ap:.3f}, ROC AUC {found.roc_auc:.3f} on {wording.count(found.rows, 'labelled row')} with "
-            f"{wording.count(found.outliers, 'outlier')} ({found.meaning}); the labels played no part in the pick",
-        )
-    ]
+    return [] if found is None else [("labels", str(found))]
 
 
 def notes(found: tuple[str, ...]) -> None:

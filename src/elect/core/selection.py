@@ -75,8 +75,8 @@ class RankInterval:
     level: float = 0.9
 
     def __str__(self) -> str:
-        chance = wording.percent(self.level)
-        return f"about {self.expected:.0f} among all models; {chance} lie between {self.low:.0f} and {self.high:.0f}"
+        between = f"with {wording.percent(self.level)} chance between {self.low:.0f} and {self.high:.0f}"
+        return f"about {self.expected:.0f} among all models, {between}"
 
     @classmethod
     def of(cls, left_out: FloatArray, level: float = 0.9) -> "RankInterval | None":

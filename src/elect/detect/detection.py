@@ -54,6 +54,13 @@ class Evaluation:
     outliers: int
     meaning: str
 
+    def __str__(self) -> str:
+        return (
+            f"average precision {self.ap:.3f}, ROC AUC {self.roc_auc:.3f} on "
+            f"{wording.count(self.rows, 'labelled row')} with {wording.count(self.outliers, 'outlier')} "
+            f"({self.meaning}); the labels played no part in the pick"
+        )
+
 
 @dataclass(frozen=True)
 class TopRow:

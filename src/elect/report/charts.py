@@ -1,10 +1,12 @@
 """The pictures, as SVG that follows the colours of the page and says in words what it shows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log1p
 
+from elect.core import SearchStep
 from elect.report.markup import Html, tag
-from elect.report.summary import Histogram, ScoreMap, TraceStep
+from elect.report.summary import Histogram, ScoreMap
+from elect.support import wording
 
 WIDTH = 640
 LEFT = 62  # room for the numbers beside an axis
@@ -40,13 +42,14 @@ def score_histogram(found: Histogram, threshold: float) -> Html:
     return _picture(
         height,
         "How many rows have which score",
-        f"{sum(found.counts)} rows score from {low:.4g} to {high:.4g}; the threshold is {threshold:.4g}.",
+        f"{wording.count(sum(found.counts), 'row')} score from {wording.number(low)} to {wording.number(high)}; "
+        f"the threshold is {wording.number(threshold)}.",
         _y_ticks([0, *_powers(most)], lambda c: top + plot_h - plot_h * log1p(c) / log1p(most), left),
         bars,
         tag("line", x1=_n(at), x2=_n(at), y1="16", y2=_n(top + plot_h), class_="mark"),
-        _text(at + (-5 if anchor == "end" else 5), 18, f"threshold {threshold:.4g}", anchor),
-        _text(left, height - 28, f"{low:.4g}", "start"),
-        _text(WIDTH - 10, height - 28, f"{high:.4g}", "end"),
+        _text(at + (-5 if anchor == "end" else 5), 18, f"threshold {wording.number(threshold)}", anchor),
+        _text(left, height - 28, wording.number(low), "start"),
+        _text(WIDTH - 10, height - 28, wording.number(high), "end"),
         _text(left + plot_w / 2, height - 8, "score (higher is more outlying)", "middle"),
     )
 
@@ -68,14 +71,15 @@ def row_map(found: ScoreMap) -> Html:
     return _picture(
         height,
         "The rows in two dimensions, coloured by score",
-        f"{len(found.points)} of {found.n_rows} rows along the two directions of largest variance, which hold "
-        f"{found.shown_variance:.0%} of it; {outliers} are above the threshold.",
+        f"{wording.count(len(found.points))} of {wording.count(found.n_rows, 'row')} along the two directions of "
+        f"largest variance, which hold {wording.percent(found.shown_variance)} of it; {wording.count(outliers)} are "
+        "above the threshold.",
         tag("rect", x="1", y="1", width=WIDTH - 2, height=height - 2, class_="frame"),
         dots,
     )
 
 
-def trace_chart(trace: Sequence[TraceStep]) -> Html:
+def trace_chart(trace: Sequence[SearchStep], changes: Sequence[int]) -> Html:
     """Mean similarity of the neighbours, expected improvement, and changes of the pick, by step."""
     panel, left, gap, top = 90, LEFT, 56, 28
     height = 2 * panel + gap + top + 28
@@ -85,14 +89,13 @@ def trace_chart(trace: Sequence[TraceStep]) -> Html:
     def x(index: int) -> float:
         return left + plot_w * index / last
 
-    similar = [(step.index, step.similarity) for step in trace if step.similarity is not None]
-    gains = [(step.index, step.expected_improvement) for step in trace if step.expected_improvement is not None]
-    changes = [step.index for step in trace if step.is_new_pick]
+    similar = [(step.index, step.mean_similarity) for step in trace if step.mean_similarity is not None]
+    gains = [(step.index, step.acquisition_value) for step in trace if step.acquisition_value is not None]
     below = top + panel + gap
     return _picture(
         height,
         "The search, step by step",
-        f"{len(trace)} steps; the pick changed at steps {', '.join(map(str, changes))}.",
+        f"{wording.count(len(trace), 'step')}; the pick changed at {', '.join(map(str, changes))}.",
         _text(left, 19, "mean similarity of the neighbour tasks", "start"),
         _line(similar, x, top, panel, left),
         [tag("circle", cx=_n(x(step)), cy=_n(top + panel + 12), r="3.5", class_="dot hot") for step in changes],
@@ -116,10 +119,16 @@ def share_bar(share: float) -> Html:
     )
 
 
-def _line(points: Sequence[tuple[int, float]], x: "object", top: float, tall: float, left: float) -> list[Html]:
+def dot(shade: str) -> Html:
+    """A dot as the map draws it, for its key."""
+    return tag("svg", tag("circle", cx="5", cy="5", r="5", class_=shade), viewBox="0 0 10 10", aria_hidden="true")
+
+
+def _line(
+    points: Sequence[tuple[int, float]], x: Callable[[int], float], top: float, tall: float, left: float
+) -> list[Html]:
     if not points:
         return [_text(left + 8, top + tall / 2, "not reached", "start")]
-    assert callable(x)
     low = min(0.0, *(value for _, value in points), 0.0)
     high = max(value for _, value in points)
     high = high if high > low else low + 1.0
@@ -137,16 +146,24 @@ def _line(points: Sequence[tuple[int, float]], x: "object", top: float, tall: fl
     ]
 
 
-def _y_ticks(values: Sequence[float], y: "object", left: float) -> list[Html]:
-    assert callable(y)
+def _y_ticks(values: Sequence[float], y: Callable[[float], float], left: float) -> list[Html]:
     return [
         part
         for value in values
         for part in (
             tag("line", x1=_n(left), x2=_n(WIDTH - 10), y1=_n(y(value)), y2=_n(y(value)), class_="grid"),
-            _text(left - 6, y(value) + 4, f"{value:.3g}", "end"),
+            _text(
+                left - 6,
+                y(value) + 4,
+                wording.count(int(value)) if value == int(value) else wording.number(value, 3),
+                "end",
+            ),
         )
     ]
+
+
+def _tick(value: float) -> str:
+    return wording.count(int(value)) if value == int(value) else wording.number(value, 3)
 
 
 def _powers(most: int) -> list[float]:

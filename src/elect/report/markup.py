@@ -5,29 +5,26 @@ from typing import Any
 
 from elect.support.wording import clean
 
+_EMPTY = ("meta", "br", "input", "rect", "circle", "line", "path")
+
 
 class Html(str):
-    """Text that is HTML already. Only ``tag`` and ``join`` make it."""
+    """Text that is HTML already. Only ``tag``, ``join`` and ``embedded`` make it."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
     """An element. Children that are not ``Html`` are escaped; a trailing underscore in an attribute name is dropped,
-    others become hyphens; attributes that are None are left out.
+    others become hyphens; attributes that are None or False are left out, True stands without a value.
 
-    >>> tag("td", "<script>", class_="a b", aria_label='"')
-    '<td class="a b" aria-label="&quot;">&lt;script&gt;</td>'
+    >>> tag("td", "<script>", class_="a b", aria_label='"', hidden=True)
+    '<td class="a b" aria-label="&quot;" hidden>&lt;script&gt;</td>'
     """
-    inside = join(*children)
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    if not children and name in ("meta", "br", "rect", "circle", "line", "path"):
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
+    if not children and name in _EMPTY:
         return Html(f"<{name}{written}/>")
-    return Html(f"<{name}{written}>{inside}</{name}>")
+    return Html(f"<{name}{written}>{join(*children)}</{name}>")
 
 
 def join(*parts: Any) -> Html:
@@ -43,3 +40,21 @@ def join(*parts: Any) -> Html:
         else:
             out.append(escape("\n".join(map(clean, str(part).split("\n")))))
     return Html("".join(out))
+
+
+def embedded(name: str, content: str) -> Html:
+    """A style or a script of our own, as it is. It must not close its element itself.
+
+    >>> embedded("style", "p { margin: 0 }")
+    '<style>p { margin: 0 }</style>'
+    """
+    if "</" in content or "<!--" in content:
+        raise ValueError(f"this {name} would end before its end")
+    return Html(f"<{name}>{content}</{name}>")
+
+
+def _attribute(key: str, value: Any) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(clean(str(value)))}"'

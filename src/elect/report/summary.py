@@ -5,62 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from elect.core import Selection
+from elect.detect.agreement import Agreement
+from elect.detect.detection import Evaluation, TopRow
 from elect.support.arrays import FloatArray, IntArray
+from elect.tables import ColumnSummary
 
 MOST_POINTS = 1200
 BINS = 40
-
-
-@dataclass(frozen=True)
-class ReasonView:
-    column: str
-    value: str
-    usual: str
-    share: float
-
-
-@dataclass(frozen=True)
-class RowView:
-    """A top row. ``agreeing`` is the share of the evaluated models that have it among their top rows."""
-
-    id: str
-    score: float
-    is_outlier: bool
-    agreeing: float | None
-    reasons: tuple[ReasonView, ...]
-
-
-@dataclass(frozen=True)
-class ColumnView:
-    """What was done with an input column."""
-
-    column: str
-    role: str
-    kind: str
-    done: str
-    why: str
-    missing: float
-
-
-@dataclass(frozen=True)
-class AgreementView:
-    model_id: str
-    correlation: float
-    shared_top: float
-
-
-@dataclass(frozen=True)
-class TraceStep:
-    """A step of the search: what was evaluated, what it was expected to gain, and what is known after it."""
-
-    index: int
-    phase: str
-    evaluated: str | None
-    similarity: float | None
-    expected_improvement: float | None
-    pick: str
-    is_new_pick: bool
-    failure: str | None
 
 
 @dataclass(frozen=True)
@@ -92,45 +43,33 @@ class ScoreMap:
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """Everything a report says. ``facts`` are lines about the run; ``saved_as`` names a saved detector, if any."""
+    """Everything a report says: the records of a detection, and what is computed to be drawn. Of the ``top`` rows the
+    ``first`` are shown at once; ``python`` is the code that does the same again."""
 
     title: str
     n_rows: int
-    n_columns: int
-    n_used: int
     selection: Selection
-    trace: tuple[TraceStep, ...]
     threshold: float
     threshold_rule: str
     n_outliers: int
     histogram: Histogram
     map: ScoreMap
-    top: tuple[RowView, ...]
+    top: tuple[TopRow, ...]
     id_name: str
-    agreement_top: int
-    agreement: tuple[AgreementView, ...]
-    columns: tuple[ColumnView, ...]
-    labels: str | None = None
+    agreement: Agreement
+    columns: tuple[ColumnSummary, ...]
+    python: str
+    first: int = 10
+    evaluation: Evaluation | None = None
     notes: tuple[str, ...] = ()
-    saved_as: str | None = None
     version: str = ""
 
 
-def trace_of(selection: Selection) -> tuple[TraceStep, ...]:
-    """The steps of a search, with every change of the pick marked."""
+def changes_of_pick(selection: Selection) -> tuple[int, ...]:
+    """The steps at which the pick changed, the first one among them."""
     picks = [None, *(step.pick.model_id for step in selection.steps)]
     return tuple(
-        TraceStep(
-            index=step.index,
-            phase=step.phase,
-            evaluated=step.evaluated,
-            similarity=step.mean_similarity,
-            expected_improvement=step.acquisition_value,
-            pick=step.pick.model_id,
-            is_new_pick=step.pick.model_id != before,
-            failure=step.failure,
-        )
-        for step, before in zip(selection.steps, picks, strict=False)
+        step.index for step, before in zip(selection.steps, picks, strict=False) if step.pick.model_id != before
     )
 
 
