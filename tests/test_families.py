@@ -199,3 +199,23 @@ def test_a_detector_of_the_defaults_can_be_made_by_name(family: Family) -> None:
     detector = new_detector(spec).fit(X)
     assert isinstance(detector, family.pyod_class())
     assert np.isfinite(detector.decision_function(NEW)).all()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[0.0, 1.0], [3.0, 1.0]],
+        [[1.0, 1.0], [1.0, 1.0]],
+        np.full((120, 3), 0.1),
+        np.repeat(np.random.default_rng(6).normal(size=(4, 2)), 60, axis=0),
+        np.random.default_rng(8).normal(size=(20, 60)),
+        np.random.default_rng(9).normal(size=(60, 2)) * 1e300,
+    ],
+    ids=["two rows", "two equal rows", "constant", "duplicates", "more columns than rows", "huge values"],
+)
+def test_scores_are_finite_whatever_the_table(family: Family, table: Any) -> None:
+    for spec in sample(family):
+        detector = fit_detector(spec, table)
+        assert np.isfinite(detector.decision_scores_).all()
+        assert np.isfinite(detector.decision_function(table)).all()
+        assert np.isfinite(detector.decision_function(np.zeros_like(table))).all()
