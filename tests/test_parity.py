@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from elect import ModelPool, default_pool, score_pool
+from elect import ModelPool, PoolScorer, default_pool, score_pool
 from elect.pool.kernels.loda import Projections, loda_scores
 from elect.pool.one_by_one import detector_class
 
@@ -145,3 +145,22 @@ def test_iforest_matches_pyod_within_its_noise(share: float) -> None:
     draws = np.array([score_pool(GENERATED, pool, seed=seed, trials=1).values for seed in range(SEEDS)])
     theirs = [IForest(n_estimators=100, max_features=share, random_state=s).fit(Z).decision_scores_ for s in range(4)]
     assert all(_within_noise(draws, scores[:, None]) for scores in theirs)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        GENERATED,
+        np.random.default_rng(3).integers(0, 6, size=(150, 4)).astype(float),
+        np.random.default_rng(4).exponential(size=(90, 3)) * [1, -1, 1],
+        np.column_stack([np.arange(-50.0, 51.0), np.arange(101.0) ** 2]),
+        np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]),
+    ],
+    ids=["mixed", "ties", "skewed", "symmetric", "three rows"],
+)
+def test_ecod_matches_pyod(table: Any) -> None:
+    from pyod.models.ecod import ECOD
+
+    scorer = PoolScorer(table, ModelPool.grid("ECOD"))
+    theirs = ECOD().fit(np.array(scorer.work.Z)).decision_scores_
+    np.testing.assert_allclose(scorer.scores("ECOD()"), theirs, rtol=1e-9, atol=1e-9)

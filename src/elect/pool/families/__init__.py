@@ -16,6 +16,7 @@ _FILES = (
     "hbos",
     "ocsvm",
     "cof",
+    "ecod",
 )
 
 
