@@ -20,7 +20,7 @@ from elect.history.records import MetaRecords, Recipe, measure_task, read_record
 from elect.history.train import database_of
 from elect.history.workers import score_corpus
 from elect.paper.anchors import choose_anchors
-from elect.paper.predictor import train_predictor, tune_predictor
+from elect.paper.predictor_training import train_predictor, tune_predictor
 from elect.support.meter import Meter
 
 

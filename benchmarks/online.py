@@ -23,8 +23,9 @@ from elect.history.learning import learn_without, predictor_params
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, Recipe, work_folder
 from elect.history.train import database_of, make_records
+from elect.measures import PAPER_MEASURES
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import PredictorParams, train_predictor
+from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.search import search
 from elect.paper.settings import INITIAL_SIZE, MAX_MODELS
 
@@ -106,7 +107,7 @@ def overhead_growth() -> list[dict[str, Any]]:
             pool=part,
             performance=matrix,
             groups=matrix.tasks,
-            measure_names=("mc", "select", "hits"),
+            measure_names=PAPER_MEASURES,
             measures=measures,
             anchors=part.ids[:1],
             initial_models=coverage_initial_models(matrix, INITIAL_SIZE),

@@ -18,7 +18,7 @@ import numpy as np
 
 from elect import ElectError
 from elect.bench.testbeds import published_measures, published_performance, wild_records
-from elect.paper.predictor import GRID, PredictorParams, train_predictor, tune_predictor
+from elect.paper.predictor_training import GRID, PredictorParams, train_predictor, tune_predictor
 from elect.support.arrays import FloatArray
 
 PARTS = ("training", "sampling", "search", "grid")

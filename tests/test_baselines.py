@@ -25,6 +25,7 @@ from elect.bench.baselines import (
 from elect.bench.baselines.factorization import _fill_slopes, climb_ranking_gain
 from elect.core import ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.errors import InvalidInput, PoolMismatch
+from elect.measures import PAPER_MEASURES
 from elect.pool import default_pool
 
 POOL = (
@@ -54,7 +55,7 @@ def history(performance, measures=None, features=None, groups=None) -> History:
         pool=POOL,
         performance=PerformanceMatrix(performance, tuple(f"t{i}" for i in range(n)), POOL.ids),
         groups=groups or tuple(f"g{i}" for i in range(n)),
-        measure_names=("mc", "select", "hits"),
+        measure_names=PAPER_MEASURES,
         measures=np.zeros((n, m, 3)) if measures is None else measures,
         meta_features=np.zeros((n, 2)) if features is None else features,
     )
@@ -173,7 +174,7 @@ def test_histories_that_do_not_fit_together_are_refused():
     with pytest.raises(InvalidInput, match="measures"):
         History(POOL, known.performance, known.groups, ("mc",), known.measures, known.meta_features)
     with pytest.raises(InvalidInput, match="group"):
-        History(POOL, known.performance, (), ("mc", "select", "hits"), known.measures, known.meta_features)
+        History(POOL, known.performance, (), PAPER_MEASURES, known.measures, known.meta_features)
 
 
 class TestMetaFeatures:

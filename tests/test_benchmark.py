@@ -18,6 +18,7 @@ from elect.bench.sources import computed_bed, make_bed
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.errors import InvalidInput
 from elect.history.pieces import Pieces
+from elect.measures import PAPER_MEASURES
 
 POOL = (
     ModelPool.grid("IForest", n_estimators=[10, 100], max_features=[0.5, 0.9])
@@ -49,7 +50,7 @@ def toy_bed(n: int = 16, seed: int = 0, permute: str | None = None) -> Bed:
         pool=POOL,
         performance=PerformanceMatrix(performance, tasks, POOL.ids),
         groups=tuple(f"group{i // 2}" for i in range(n)),
-        measurer=StoredMeasures(("mc", "select", "hits"), measures, POOL.ids),
+        measurer=StoredMeasures(PAPER_MEASURES, measures, POOL.ids),
         meta_features=features,
         meta_seconds=np.full(n, 0.5),
         fingerprint=f"toy {n} {seed} {permute}",

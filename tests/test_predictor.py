@@ -19,13 +19,9 @@ from hypothesis.extra import numpy as hnp
 
 import elect
 from elect.errors import InvalidInput
-from elect.paper.predictor import (
-    PairwisePredictor,
-    PredictorParams,
-    group_folds,
-    train_predictor,
-    tune_predictor,
-)
+from elect.paper.folds import group_folds
+from elect.paper.predictor import PairwisePredictor
+from elect.paper.predictor_training import PredictorParams, train_predictor, tune_predictor
 from elect.paper.similarity import pair_indices, pairwise_gaps
 
 PARAMS = PredictorParams(num_leaves=8, rounds=20, learning_rate=0.1, min_leaf_share=0.001)
@@ -256,6 +252,6 @@ def test_only_one_module_knows_lightgbm_and_only_to_train():
             if any(name.split(".")[0] == "lightgbm" for name in names):
                 importers.add(path.relative_to(package).as_posix())
     assert importers == {"support/boosting.py"}
-    code = "import sys, elect.paper.predictor, elect.history.learned; sys.exit('lightgbm' in sys.modules)"
+    code = "import sys, elect.paper.predictor_training, elect.history.learned; sys.exit('lightgbm' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

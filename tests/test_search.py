@@ -14,7 +14,7 @@ from elect.core import PerformanceMatrix, Selection
 from elect.core.sources import ReplayedMeasures, ReplayedScores
 from elect.errors import ElectError, InvalidInput
 from elect.history.database import MetaDatabase
-from elect.paper.predictor import train_predictor
+from elect.paper.predictor_training import train_predictor
 from elect.paper.search import search
 from elect.paper.settings import SearchSettings
 from toys import SMALL_POOL, Telling, make_task, toy_database, toy_measures, upto

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from elect.errors import InvalidInput
-from elect.paper.similarity import pair_indices, pairwise_gaps, similarity, similarity_to_tasks, task_similarities
+from elect.paper.similarity import pair_indices, pair_weight, pairwise_gaps, similarity_to_tasks, task_similarities
 
 # A short range of values makes ties, and so zero gaps, common.
 performances = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]) | st.floats(0.0, 1.0)
@@ -45,7 +45,6 @@ def test_every_way_equals_the_definition(performance, scale):
     expected = [[naive(p, q, scale) for q in performance] for p in performance]
     np.testing.assert_allclose(task_similarities(performance, scale), expected, atol=1e-12)
     gaps = pairwise_gaps(performance)
-    np.testing.assert_allclose(similarity(gaps[0], gaps, scale), expected[0], atol=1e-12)
     on_all = similarity_to_tasks(gaps[0], performance, np.arange(n_models), scale)
     np.testing.assert_allclose(on_all, expected[0], atol=1e-12)
 
@@ -65,17 +64,10 @@ def test_symmetric_within_bounds_and_one_on_itself(performance, scale):
     np.testing.assert_array_equal(result, result.T)
     assert (np.abs(result) <= 1.0).all()
     np.testing.assert_array_equal(np.diag(result), np.ones(len(performance)))
-    gaps = pairwise_gaps(performance)
-    for one in gaps:
-        for other in gaps:
-            assert similarity(one, other[np.newaxis], scale)[0] == similarity(other, one[np.newaxis], scale)[0]
 
 
 @given(matrices(), st.data())
-def test_order_of_pairs_and_of_models_does_not_matter(performance, data):
-    gaps = pairwise_gaps(performance)
-    pairs = np.array(data.draw(st.permutations(range(gaps.shape[1]))))
-    np.testing.assert_allclose(similarity(gaps[0, pairs], gaps[:, pairs]), similarity(gaps[0], gaps), atol=1e-12)
+def test_the_order_of_models_does_not_matter(performance, data):
     models = np.array(data.draw(st.permutations(range(performance.shape[1]))))
     np.testing.assert_allclose(task_similarities(performance[:, models]), task_similarities(performance), atol=1e-12)
 
@@ -95,24 +87,40 @@ def test_scaled_similarity_does_not_see_a_factor(performance, factor):
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        ([0.0, 0.0], [0.0, 0.0], 1.0),
-        ([0.0, 0.3], [0.0, 0.1], 1.0),
-        ([0.0, 0.3], [0.2, 0.0], 0.0),
-        ([0.2, 0.2], [0.4, -0.2], -1 / 3),
-        ([0.2, -0.1], [-0.2, 0.1], -1.0),
-        ([1e-300, 1e-300], [-1e-300, 1e-300], 0.0),
-        ([-0.0], [0.0], 1.0),
+        (0.0, 0.0, 1.0),
+        (-0.0, 0.0, 1.0),
+        (0.0, 0.2, 0.0),
+        (0.3, 0.0, 0.0),
+        (0.2, 0.2, 1.0),
+        (0.2, 0.4, 0.5),
+        (0.4, -0.2, -0.5),
+        (-0.1, -0.2, 0.5),
+        (1e-300, -1e-300, -1.0),
     ],
 )
 def test_cases_of_the_equation(a, b, expected):
-    assert similarity(np.array(a), np.array([b]))[0] == pytest.approx(expected)
+    assert pair_weight(a, b) == pytest.approx(expected)
+    assert pair_weight(b, a) == pytest.approx(expected)
+    on_one_pair = similarity_to_tasks(np.array([a]), np.array([[b, 0.0]]), np.array([0, 1]))
+    assert on_one_pair[0] == np.sign(expected)
+
+
+def test_the_weights_of_all_pairs_are_summed():
+    # The pairs weigh 1, 1/2 and 1/3, the last with another sign: 7/6 of 11/6.
+    gaps, history = np.array([0.2, 0.2, -0.1]), np.array([[0.4, 0.2, 0.0]])
+    weights = [pair_weight(a, b) for a, b in zip(gaps, pairwise_gaps(history)[0], strict=True)]
+    expected = sum(weights) / sum(map(abs, weights))
+    assert -1.0 < expected < 1.0
+    assert similarity_to_tasks(gaps, history, np.arange(3))[0] == pytest.approx(expected)
 
 
 def test_scaling_weighs_pairs_within_their_task():
-    a, b = np.array([1.0, 0.1]), np.array([[0.1, -0.1]])
-    # Unscaled the second pair weighs -1 and the first 0.1; scaled, the first weighs 1 and the second -0.1.
-    assert similarity(a, b)[0] == pytest.approx((0.1 - 1.0) / 1.1)
-    assert similarity(a, b, scale=True)[0] == pytest.approx((1.0 - 1.0 * 0.1) / 1.1)
+    # Unscaled the pairs weigh 0.1, 1/9 and -1/2; scaled by 1 and 0.1 they weigh 1, 0.9 and -0.2.
+    task, history = np.array([1.0, 0.0, 0.1]), np.array([[0.1, 0.0, -0.05]])
+    for scale in (False, True):
+        expected = naive(task, history[0], scale)
+        assert similarity_to_tasks(pairwise_gaps(task), history, np.arange(3), scale)[0] == pytest.approx(expected)
+    assert naive(task, history[0], True) - naive(task, history[0]) > 0.3
 
 
 def test_fewer_than_two_models_compare_nothing():
@@ -121,11 +129,10 @@ def test_fewer_than_two_models_compare_nothing():
         np.testing.assert_array_equal(task_similarities(performance, scale=True), np.zeros((3, 3)))
         result = similarity_to_tasks(np.zeros(0), performance, np.arange(n_models), scale=True)
         np.testing.assert_array_equal(result, np.zeros(3))
-    np.testing.assert_array_equal(similarity(np.zeros(0), np.zeros((3, 0)), scale=True), np.zeros(3))
 
 
 def test_no_history_gives_no_similarity():
-    assert similarity(np.zeros(3), np.zeros((0, 3))).shape == (0,)
+    assert similarity_to_tasks(np.zeros(3), np.zeros((0, 3)), np.arange(3)).shape == (0,)
 
 
 def test_pairs_are_the_upper_triangle_row_by_row():
@@ -138,20 +145,20 @@ def test_pairs_are_the_upper_triangle_row_by_row():
 def test_read_only_and_strided_inputs_are_taken():
     performance = np.random.default_rng(0).random((4, 10))
     performance.flags.writeable = False
-    gaps = pairwise_gaps(performance)
-    expected = similarity(gaps[0], gaps)
-    np.testing.assert_array_equal(similarity(gaps[0], np.asfortranarray(gaps)), expected)
-    np.testing.assert_allclose(task_similarities(performance)[0], expected, atol=1e-12)
+    gaps = pairwise_gaps(performance[0])
+    expected = [naive(performance[0], row) for row in performance]
+    for layout in (performance, np.asfortranarray(performance)):
+        np.testing.assert_allclose(similarity_to_tasks(gaps, layout, np.arange(10)), expected, atol=1e-12)
+        np.testing.assert_allclose(task_similarities(layout)[0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: similarity(np.zeros(2), np.zeros((1, 3))),
-        lambda: similarity(np.zeros((1, 3)), np.zeros((1, 3))),
-        lambda: similarity(np.array([np.nan]), np.zeros((1, 1))),
-        lambda: similarity(np.zeros(1), np.array([[np.inf]])),
         lambda: similarity_to_tasks(np.zeros(2), np.zeros((1, 3)), np.array([0, 1])),
+        lambda: similarity_to_tasks(np.zeros((1, 1)), np.zeros((1, 3)), np.array([0, 1])),
+        lambda: similarity_to_tasks(np.array([np.nan]), np.zeros((1, 2)), np.array([0, 1])),
+        lambda: similarity_to_tasks(np.zeros(1), np.array([[np.inf, 0.0]]), np.array([0, 1])),
         lambda: task_similarities(np.array([[np.nan, 0.0]])),
     ],
 )

@@ -24,7 +24,7 @@ from elect.core import ModelPool, ModelSpec, PerformanceMatrix
 from elect.errors import PoolMismatch, StoreError
 from elect.history import store
 from elect.history.database import MetaDatabase, plain_json
-from elect.paper.predictor import PredictorParams, train_predictor
+from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.settings import SearchSettings
 from toys import toy_rank_predictor
 

@@ -24,7 +24,7 @@ from toys import SMALL_POOL, corpus, make_task, toy_rank_predictor, upto
 
 WHOLE_POOL = ("learned", "consensus")
 EVALUATING = [name for name in STRATEGIES if name != "fixed"]
-UNFINISHED = "the pool was not scored to the end: the pick is the best fixed model of the history"
+UNFINISHED = "not all models were scored, so the pick is the best fixed model of the history"
 WHY = "RuntimeError: this model does not like this table"
 N = len(SMALL_POOL)
 
@@ -309,7 +309,7 @@ def test_all_models_failing_leaves_the_best_of_the_history(run: Strategy, name: 
     if name in WHOLE_POOL:
         assert selection.pick == steps[0].pick
         assert len(selection.failures) == N
-        assert selection.stopped_because == "no model could be evaluated"
+        assert selection.stopped_because == "no model could be scored"
 
 
 # What a pick depends on
@@ -381,7 +381,7 @@ def test_the_history_overrules_the_consensus_only_where_that_is_expected_to_pay(
         from_history, from_consensus = (select(d, Source()) for d in (opened, shut))
         assert from_history.model_id == SMALL_POOL.ids[best]
         assert from_consensus.model_id == consensus.model_id
-        assert "forecast to rank best" in from_history.why
+        assert "expected to rank best" in from_history.why
         assert "low confidence" in from_consensus.why
         assert from_history.expected_rank is not None
         assert from_consensus.expected_rank is not None

@@ -11,7 +11,8 @@ from elect.core import PerformanceMatrix
 from elect.history.database import MetaDatabase
 from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
 from elect.history.signals import Grid, signals_of
-from elect.paper.predictor import PredictorParams, train_predictor
+from elect.measures import PAPER_MEASURES
+from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.settings import SearchSettings
 from elect.support.boosting import Growth, boost
 
@@ -60,7 +61,7 @@ def toy_database() -> MetaDatabase:
         pool=pool,
         performance=PerformanceMatrix(performance, names, pool.ids),
         groups=names,
-        measure_names=("mc", "select", "hits"),
+        measure_names=PAPER_MEASURES,
         measures=measures,
         anchors=pool.ids[:1],
         initial_models=(pool.ids[0], pool.ids[7]),

@@ -8,19 +8,19 @@ import numpy as np
 from elect.answers.posterior import Posterior, RankedTable
 from elect.committee.consensus import expected_performance
 from elect.committee.curves import OutlierCurves
-from elect.core import Candidate, Neighbor, Selection
+from elect.core import Selection
 from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.measures import rank
-from elect.paper.similarity import tasks_like
+from elect.paper.acquisition import neighbor_moments
+from elect.paper.neighbors import neighbors_by_performance
+from elect.paper.steps import candidates
 from elect.strategies import select
-from elect.support.arrays import FloatArray, IntArray
+from elect.support.arrays import FloatArray
 
 WRONG = 0.05
 """The share of answers expected to be mistaken."""
-
-_RUNNERS_UP = 3
 
 
 @dataclass(frozen=True)
@@ -127,33 +127,27 @@ class Feedback:
     def _elect(self) -> Selection:
         expected = expected_performance(self._table.rows, self.outlier_chance)
         order = np.argsort(-expected, kind="stable")
-        neighbors, rows = self._neighbors(expected, order)
-        shown = [self._candidate(int(m), expected, rows) for m in order[: 1 + _RUNNERS_UP]]
+        # The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking.
+        settings, performance = self._database.settings, self._database.performance.values
+        neighbors = neighbors_by_performance(
+            expected, performance, order, settings.n_neighbor_tasks, settings.scale_gaps
+        )
+        on_neighbors = performance[neighbors.tasks]
+        _, spread = neighbor_moments(on_neighbors if len(on_neighbors) else performance)
+        shown = candidates(self._database.pool.ids, order, expected, spread, on_neighbors)
         spec = self._database.pool[shown[0].model_id]
         told = sum(said is not None for said in self._answers.values())
         return replace(
             self._unlabelled,
             pick=shown[0],
-            runners_up=tuple(shown[1:]),
+            runners_up=shown[1:],
             detector=spec.detector,
             params=spec.params,
-            neighbors=neighbors,
+            neighbors=neighbors.named(self._database.tasks),
             strategy="answers",
             evaluated=self._database.pool.ids,
             stopped_because=f"{told} answers were given",
             # What was learned about unlabelled picks says nothing about this one.
             expected_rank=None,
             reason=f"{told} answers were given: with them it is expected to find most",
-        )
-
-    def _neighbors(self, expected: FloatArray, order: IntArray) -> tuple[tuple[Neighbor, ...], list[int]]:
-        """The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking."""
-        settings, performance = self._database.settings, self._database.performance.values
-        found = tasks_like(expected, performance, order, settings.n_neighbor_tasks, settings.scale_gaps)
-        return tuple(Neighbor(self._database.tasks[t], like) for t, like in found), [t for t, _ in found]
-
-    def _candidate(self, model: int, expected: FloatArray, rows: list[int]) -> Candidate:
-        on = self._database.performance.values[rows, model]
-        return Candidate(
-            self._database.pool.ids[model], float(expected[model]), float(on.std()), tuple(float(v) for v in on)
         )

@@ -11,7 +11,9 @@ from elect.core import PerformanceMatrix, SearchStep
 from elect.core.sources import ReplayedMeasures
 from elect.history.database import MetaDatabase
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import PairwisePredictor, PredictorParams, group_folds, train_predictor
+from elect.paper.folds import group_folds
+from elect.paper.predictor import PairwisePredictor
+from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.search import search
 from elect.paper.settings import SearchSettings
 from elect.paper.similarity import similarity_to_tasks
@@ -81,7 +83,7 @@ class ElectSelector:
         return _trained(history, self.params, self.pairs_per_task, self.seed)
 
     def _tuned(self, history: History) -> PredictorParams:
-        from elect.paper.predictor import tune_predictor
+        from elect.paper.predictor_training import tune_predictor
 
         return tune_predictor(history.values, history.measures, history.groups, seed=self.seed).best
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from elect.bench.baselines import History
-from elect.paper.predictor import PairwisePredictor, PredictorParams, grow
+from elect.paper.predictor import PairwisePredictor
+from elect.paper.predictor_training import PredictorParams, grow
 from elect.paper.similarity import pair_indices
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from elect.bench.baselines import BASELINES, PAPER_BASELINES, Selector
 from elect.bench.elect_method import ElectSelector
 from elect.errors import InvalidInput
-from elect.paper.predictor import PredictorParams
+from elect.paper.predictor_training import PredictorParams
 
 ELECT = "ELECT"
 

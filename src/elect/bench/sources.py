@@ -26,7 +26,7 @@ from elect.errors import InvalidInput
 from elect.history.pieces import Pieces, digest, task_digest
 from elect.history.records import MetaRecords, Recipe, measure_task
 from elect.history.train import make_records
-from elect.measures import published_centrality, published_hits, published_select
+from elect.measures import PAPER_MEASURES, published_centrality, published_hits, published_select
 from elect.paper.anchors import choose_anchors
 from elect.pool import PoolScorer, default_pool
 from elect.support.arrays import FloatArray
@@ -68,7 +68,7 @@ class _FilledMeasures:
     """Published measures, gaps filled by the mean over the tasks of the fold's history."""
 
     published: PublishedMeasures
-    names: tuple[str, ...] = ("mc", "select", "hits")
+    names: tuple[str, ...] = PAPER_MEASURES
     references: tuple[str, ...] = ("all",)
 
     def measures(self, history: tuple[str, ...], reference: str) -> tuple[FloatArray, tuple[str, ...]]:

@@ -27,7 +27,7 @@ from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores, work_folder
 from elect.history.signals import Grid
 from elect.history.train import make_records
-from elect.paper.predictor import group_folds
+from elect.paper.folds import group_folds
 from elect.paper.search import search
 from elect.paper.settings import MAX_MODELS
 from elect.support.arrays import FloatArray, IntArray

@@ -8,7 +8,7 @@ from elect.history.pieces import Pieces, digest
 from elect.history.rank_predictor import MARGIN, RankPredictor, gate_row, ranker_rows
 from elect.history.records import Recipe, TaskRecord, stored_scores
 from elect.history.signals import Grid, Signals, signals_of
-from elect.paper.predictor import group_folds
+from elect.paper.folds import group_folds
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.boosting import Growth, boost
 from elect.support.trees import TreeEnsemble

@@ -16,7 +16,7 @@ from elect.history.records import MetaRecords, Recipe, measure_task, single_prec
 from elect.history.signals import Grid
 from elect.paper.anchors import choose_anchors
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import PredictorParams, train_predictor, tune_predictor
+from elect.paper.predictor_training import PredictorParams, train_predictor, tune_predictor
 from elect.paper.settings import INITIAL_SIZE, SearchSettings
 from elect.support.arrays import FloatArray
 from elect.support.meter import Meter

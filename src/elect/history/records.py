@@ -14,7 +14,7 @@ from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.core.metrics import Metric, metric_name, performance
 from elect.errors import InvalidInput
 from elect.history.pieces import ENGINE_VERSION, Pieces, digest, task_digest
-from elect.measures import References, rank
+from elect.measures import PAPER_MEASURES, References, rank
 from elect.paper.anchors import rank_correlations
 from elect.pool import score_pool
 from elect.support.arrays import FloatArray, read_only
@@ -31,7 +31,7 @@ class Recipe:
 
     pool: ModelPool
     metric: Metric = "ap"
-    measure_names: tuple[str, ...] = ("mc", "select", "hits")
+    measure_names: tuple[str, ...] = PAPER_MEASURES
     seed: int = 0
     trials: int = 5
 

@@ -17,6 +17,7 @@ from elect.history.pieces import Pieces, digest
 from elect.history.records import MetaRecords, Recipe, check_corpus, read_record, work_folder
 from elect.history.tuning import Trial, tune_settings
 from elect.history.workers import score_corpus
+from elect.measures import PAPER_MEASURES
 from elect.paper.coverage import coverage_initial_models
 from elect.paper.settings import SearchSettings
 from elect.pool.pools import PoolLike, resolve_pool
@@ -30,7 +31,7 @@ def train(
     pool: PoolLike | None = None,
     *,
     metric: Metric = "ap",
-    measures: Sequence[str] = ("mc", "select", "hits"),
+    measures: Sequence[str] = PAPER_MEASURES,
     label: str | None = None,
     seed: int = 0,
     trials: int = 5,

@@ -18,9 +18,10 @@ from elect.history.learning import learn_without, predictor_params
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords
 from elect.paper.coverage import coverage_initial_models
-from elect.paper.predictor import tuning_pairs
+from elect.paper.predictor_training import tuning_pairs
 from elect.paper.search import search
 from elect.paper.settings import INITIAL_SIZE, MAX_MODELS, SearchSettings
+from elect.paper.stopping import Patience
 from elect.support.arrays import FloatArray
 
 TUNED_TASKS = 120
@@ -133,15 +134,13 @@ def _rank_shares(performance: PerformanceMatrix) -> FloatArray:
 
 def _pick_with_patience(steps: Sequence[SearchStep], patience: int) -> str:
     """The pick of a search that would have stopped after ``patience`` steps without a change of neighbours."""
-    unchanged = 0
-    before: set[str] | None = None
+    settled = Patience(patience)
     for step in steps:
-        now = {neighbor.task for neighbor in step.neighbors}
-        if step.phase == "adaptive":
-            unchanged = unchanged + 1 if now == before else 0
-            if unchanged >= patience:
-                return step.pick.model_id
-        before = now
+        neighbors = [neighbor.task for neighbor in step.neighbors]
+        if step.phase != "adaptive":
+            settled = Patience(patience, neighbors)
+        elif settled.after(neighbors) is not None:
+            return step.pick.model_id
     return steps[-1].pick.model_id
 
 

@@ -5,11 +5,12 @@ from elect.measures.base import Measure, Reference
 from elect.measures.centrality import Centrality
 from elect.measures.hits import Hits
 from elect.measures.published import published_centrality, published_hits, published_select
-from elect.measures.registry import get, names, register
+from elect.measures.registry import PAPER_MEASURES, get, names, register
 from elect.measures.select import Select
 from elect.measures.table import References, measure_table
 
 __all__ = [
+    "PAPER_MEASURES",
     "Centrality",
     "Hits",
     "Measure",

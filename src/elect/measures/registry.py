@@ -6,6 +6,9 @@ from elect.measures.centrality import Centrality
 from elect.measures.hits import Hits
 from elect.measures.select import Select
 
+PAPER_MEASURES = ("mc", "select", "hits")
+"""The measures of the paper, which are the default everywhere."""
+
 _MEASURES: dict[str, Measure] = {measure.name: measure for measure in (Centrality(), Select(), Hits())}
 
 

@@ -9,7 +9,7 @@ from elect.core import ScoreMatrix
 from elect.core.ranks import Convention, RankReference, rank
 from elect.errors import InvalidInput
 from elect.measures.base import Reference
-from elect.measures.registry import get
+from elect.measures.registry import PAPER_MEASURES, get
 from elect.support.arrays import FloatArray
 
 
@@ -26,7 +26,7 @@ class References:
     references: tuple[Reference, ...]
 
     @classmethod
-    def of(cls, anchor_scores: ScoreMatrix, names: Sequence[str] = ("mc", "select", "hits")) -> "References":
+    def of(cls, anchor_scores: ScoreMatrix, names: Sequence[str] = PAPER_MEASURES) -> "References":
         return cls(tuple(names), tuple(get(name).reference(anchor_scores) for name in names))
 
     def values(self, scores: FloatArray) -> FloatArray:
@@ -49,9 +49,7 @@ class References:
         return table
 
 
-def measure_table(
-    scores: ScoreMatrix, anchors: Sequence[str], names: Sequence[str] = ("mc", "select", "hits")
-) -> FloatArray:
+def measure_table(scores: ScoreMatrix, anchors: Sequence[str], names: Sequence[str] = PAPER_MEASURES) -> FloatArray:
     """The named measures of every model (models x measures), the anchors being models of the same matrix.
 
     >>> scores = ScoreMatrix([[3.0, 1.0, 2.0], [2.0, 2.0, 2.0], [1.0, 3.0, 2.0]], ("a", "b", "c"))

@@ -1,7 +1,7 @@
-"""Which model to evaluate next: the value of each candidate, given how models did on the neighbour tasks.
+"""Which model to evaluate next: the value of each candidate, given how models did on the neighbours (Eq. 6, 7 and 8).
 
 Every acquisition takes the mean and the standard deviation of each model's performance over the neighbours, and the
-best mean among the models evaluated so far; the candidate of the largest value is next.
+best mean among the models evaluated so far; the candidate of the largest value is next (Eq. 8).
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from elect.errors import InvalidInput
-from elect.support.arrays import FloatArray
+from elect.support.arrays import FloatArray, IntArray
 
 Acquisition = Callable[[FloatArray, FloatArray, float], FloatArray]
 
@@ -76,3 +76,12 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "mean+variance": mean_plus_variance,
     "greedy": greedy,
 }
+
+
+def next_model(
+    acquisition: Acquisition, mean: FloatArray, std: FloatArray, candidates: IntArray, best: float, cost: FloatArray
+) -> tuple[int, float]:
+    """The candidate of the largest value, divided by what it costs, and that value (Eq. 8)."""
+    values = acquisition(mean[candidates], std[candidates], best) / cost
+    chosen = int(np.argmax(values))
+    return int(candidates[chosen]), float(values[chosen])

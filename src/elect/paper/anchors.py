@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elect.core.ranks import rank
 from elect.errors import InvalidInput
-from elect.paper.predictor import group_folds
+from elect.paper.folds import group_folds
 from elect.support.arrays import FloatArray, read_only
 
 MAX_ANCHORS = 10
@@ -33,8 +34,6 @@ def rank_correlations(scores: FloatArray) -> FloatArray:
            [-1.,  1.,  0.],
            [ 0.,  0.,  0.]])
     """
-    from elect.measures import rank
-
     ranks = rank(scores)
     ranks = ranks - ranks.mean(axis=0)
     norms = np.sqrt((ranks**2).sum(axis=0))

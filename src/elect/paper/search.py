@@ -1,23 +1,33 @@
-"""The anytime search of section IV: find similar historical tasks with few evaluated models, elect from all models."""
+"""The anytime search of section IV: find similar historical tasks with few evaluated models, elect from all models.
 
-import time
-from collections.abc import Iterator
-from typing import Any, Protocol
+Each step goes through the files of this room by name: a model is measured against the anchors (``measuring``), its gaps
+to the others are predicted (``predictor``, Eq. 4), similarity finds the neighbours (``neighbors``, Eq. 5), the pick is
+read from them (``pick``, Eq. 2), and the acquisition says which model is next (``acquisition``, Eq. 7 and 8), until
+patience or a budget ends it (``stopping``).
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
-from elect.core import Candidate, ModelPool, Neighbor, PerformanceMatrix, SearchStep
+from elect.core import ModelPool, PerformanceMatrix, SearchStep
+from elect.core.selection import Phase
 from elect.core.sources import CostedSource, MeasureSource, ScoreSource
-from elect.errors import ElectError, InvalidInput
-from elect.paper.acquisition import ACQUISITIONS, neighbor_moments
+from elect.errors import InvalidInput
+from elect.paper.acquisition import ACQUISITIONS, neighbor_moments, next_model
 from elect.paper.measuring import MeasuringSource
+from elect.paper.neighbors import NOBODY, estimated_neighbors
+from elect.paper.pick import best_first
 from elect.paper.predictor import PairwisePredictor
 from elect.paper.settings import SearchSettings
-from elect.paper.similarity import similarity_to_tasks
-from elect.support.arrays import FloatArray, IntArray
+from elect.paper.steps import attempt, candidates, search_step
+from elect.paper.stopping import Budget, Patience, check_budgets
+from elect.support.arrays import FloatArray
 
 INITIALIZATIONS = ("coverage", "random")
-_RUNNERS_UP = 3
+ALL_ACQUISITIONS = (*ACQUISITIONS, "random", "ei-per-second")
 
 
 class TrainedHistory(Protocol):
@@ -57,22 +67,23 @@ def search(
     (anchors included) or ``max_seconds``. A model that the source fails on is recorded and left out. ``acquisition`` is
     one of ``ei``, ``ei-per-second``, ``mean+variance``, ``greedy``, ``random``; ``init`` is ``coverage`` or ``random``.
     """
-    if acquisition not in (*ACQUISITIONS, "random", "ei-per-second"):
-        known = ", ".join((*ACQUISITIONS, "random", "ei-per-second"))
-        raise InvalidInput(f"acquisition must be one of {known}, got {acquisition!r}.")
+    if acquisition not in ALL_ACQUISITIONS:
+        raise InvalidInput(f"acquisition must be one of {', '.join(ALL_ACQUISITIONS)}, got {acquisition!r}.")
     if init not in INITIALIZATIONS:
         raise InvalidInput(f"init must be one of {', '.join(INITIALIZATIONS)}, got {init!r}.")
     if acquisition == "ei-per-second" and not isinstance(source, CostedSource):
         raise InvalidInput("acquisition='ei-per-second' must have a source that predicts costs, as PoolScorer does.")
-    check_budgets(patience=patience, max_models=max_models, max_seconds=max_seconds)
-    return _Search(database, source, acquisition, init, patience, max_models, max_seconds, n_neighbor_tasks, seed).run()
+    check_budgets(patience=patience)
+    budget = Budget(max_models, max_seconds)
+    state = _Search(database, source, acquisition, init, n_neighbor_tasks, budget, seed)
+    return _until_stopped(state.steps(database.settings.patience if patience is None else patience))
 
 
-def check_budgets(**budgets: float | None) -> None:
-    """Budgets are None or at least 0."""
-    for name, value in budgets.items():
-        if value is not None and not value >= 0:
-            raise InvalidInput(f"{name} must be at least 0, got {value!r}.")
+def _until_stopped(steps: Iterator[SearchStep]) -> Iterator[SearchStep]:
+    for step in steps:
+        yield step
+        if step.stopped_because:
+            return
 
 
 class _Search:
@@ -84,99 +95,76 @@ class _Search:
         source: ScoreSource | MeasureSource,
         acquisition: str,
         init: str,
-        patience: int | None,
-        max_models: int | None,
-        max_seconds: float | None,
         n_neighbor_tasks: int | None,
+        budget: Budget,
         seed: int,
     ) -> None:
-        self.started = time.perf_counter()
+        self.database = database
         self.ids = database.pool.ids
         self.performance = database.performance.values
-        self.tasks = database.performance.tasks
-        self.database = database
         self.source = source
+        self.measured: MeasureSource
         self.acquisition = acquisition
-        self.patience = database.settings.patience if patience is None else patience
-        self.max_models = max_models
-        self.max_seconds = max_seconds
-        wanted = n_neighbor_tasks or database.settings.n_neighbor_tasks
-        self.n_neighbors = min(wanted, len(self.tasks))
+        self.budget = budget
+        self.n_neighbors = n_neighbor_tasks or database.settings.n_neighbor_tasks
         self.rng = np.random.default_rng(seed)
-        self.initial = self._initial(init)
+        self.initial = self._initial_models(init)
         self.index = 0
         self.fitted: set[int] = set()
         self.failed: set[int] = set()
         self.models: list[int] = []  # evaluated, in the order they came
         self.measures: list[FloatArray] = []
         self.gaps: FloatArray = np.empty(0)  # predicted, of the pairs of ``models``
-        self.neighbors: IntArray = np.empty(0, dtype=np.intp)
-        self.similarities: FloatArray = np.empty(0)
-        self.mean, self.std = neighbor_moments(self.performance)
+        self.neighbors = NOBODY
+        self.mean, self.std = neighbor_moments(self.performance)  # over all tasks while there are no neighbours
 
-    def _initial(self, init: str) -> list[int]:
-        position = {model_id: i for i, model_id in enumerate(self.ids)}
+    def _initial_models(self, init: str) -> tuple[str, ...]:
+        """Those that cover the history (appendix A), or as many at random."""
+        covering = self.database.initial_models
         if init == "coverage":
-            return [position[model_id] for model_id in self.database.initial_models]
-        size = len(self.database.initial_models)
-        return [int(i) for i in self.rng.choice(len(self.ids), size, replace=False)]
+            return covering
+        return tuple(self.ids[i] for i in self.rng.choice(len(self.ids), len(covering), replace=False))
 
-    def run(self) -> Iterator[SearchStep]:
-        yield (step := self._step("prior", None))
-        if step.stopped_because:
-            return
+    def steps(self, patience: int) -> Iterator[SearchStep]:
+        """The whole search; who runs it stops after a step that says why."""
+        yield self._step("prior", None)
         if isinstance(self.source, MeasureSource):
-            measuring: Any = self.source
+            self.measured = self.source
         else:
-            measuring = MeasuringSource(self.source, self.database.measure_names)
-            for model in (self.database.pool.index(model_id) for model_id in self.database.anchors):
-                failure = self._try(measuring.add_anchor, model)
-                yield (step := self._step("anchor", model, failure=failure))
-                if step.stopped_because:
-                    return
-            if not measuring.fix_anchors():
-                yield self._step(
-                    "anchor", None, stopped="no anchor could be scored: the pick is the best of the whole history"
-                )
-                return
-        for model in self.initial:
-            failure = self._try(lambda model_id: self._add(model_id, measuring), model)
-            yield (step := self._step("initial", model, failure=failure))
-            if step.stopped_because:
-                return
-        unchanged = 0
-        while True:
-            chosen = self._next()
-            if chosen is None:
-                yield self._step("adaptive", None, stopped="every model was tried")
-                return
-            model, value = chosen
-            before = set(self.neighbors.tolist())
-            failure = self._try(lambda model_id: self._add(model_id, measuring), model)
-            if failure is None:  # a model that failed says nothing about the neighbours
-                unchanged = unchanged + 1 if before == set(self.neighbors.tolist()) else 0
-            patient = unchanged < self.patience
-            why = None if patient else f"the neighbours stayed the same for {unchanged} steps"
-            yield (step := self._step("adaptive", model, value=value, failure=failure, stopped=why))
-            if step.stopped_because:
-                return
+            self.measured = against = MeasuringSource(self.source, self.database.measure_names)
+            for model_id in self.database.anchors:
+                failure = self._try(against.add_anchor, model_id)
+                yield self._step("anchor", model_id, failure=failure)
+            if not against.fix_anchors():
+                why = "no anchor could be scored: the pick is the best of the whole history"
+                yield self._step("anchor", None, stopped=why)
+        for model_id in self.initial:
+            failure = self._try(self._add, model_id)
+            yield self._step("initial", model_id, failure=failure)
+        settled = Patience(patience, self.neighbors.tasks.tolist())
+        while (found := self._next()) is not None:
+            model_id, value = found
+            failure = self._try(self._add, model_id)
+            # A model that failed says nothing about the neighbours.
+            why_stop = settled.why() if failure else settled.after(self.neighbors.tasks.tolist())
+            yield self._step("adaptive", model_id, value=value, failure=failure, stopped=why_stop)
+        yield self._step("adaptive", None, stopped="every model was tried")
 
-    def _try(self, evaluate: Any, model: int) -> str | None:
+    def _try(self, evaluate: Callable[[str], None], model_id: str) -> str | None:
         """Evaluate a model; what went wrong, if anything."""
+        model = self.database.pool.index(model_id)
         self.fitted.add(model)
-        try:
-            evaluate(self.ids[model])
-        except (ElectError, ArithmeticError, ValueError, RuntimeError, MemoryError) as error:
+        _, failure = attempt(partial(evaluate, model_id))
+        if failure is not None:
             self.failed.add(model)
-            return f"{type(error).__name__}: {error}"
-        return None
+        return failure
 
-    def _add(self, model_id: str, measuring: Any) -> None:
-        """Add a model to those evaluated and update the neighbours."""
+    def _add(self, model_id: str) -> None:
+        """Add a model to those evaluated and find the neighbours again."""
         model = self.database.pool.index(model_id)
         if model in self.models:
             return
-        new = np.asarray(measuring.measures(model_id), dtype=np.float64)
+        new = np.asarray(self.measured.measures(model_id), dtype=np.float64)
         if self.measures:
             self.gaps = self.database.predictor.with_model(self.gaps, np.array(self.measures), new)
         self.models.append(model)
@@ -184,65 +172,48 @@ class _Search:
         if len(self.models) < 2:
             return  # one model makes no pair: nothing is known of any similarity yet
         scale = self.database.settings.scale_gaps
-        found = similarity_to_tasks(self.gaps, self.performance, np.array(self.models), scale=scale)
-        order = np.argsort(-found, kind="stable")[: self.n_neighbors]
-        self.neighbors, self.similarities = order, found[order]
-        self.mean, self.std = neighbor_moments(self.performance[order])
+        models = np.array(self.models)
+        self.neighbors = estimated_neighbors(self.gaps, self.performance, models, self.n_neighbors, scale)
+        self.mean, self.std = neighbor_moments(self.performance[self.neighbors.tasks])
 
-    def _next(self) -> tuple[int, float | None] | None:
-        """The model the acquisition chooses, with its value."""
+    def _next(self) -> tuple[str, float | None] | None:
+        """The model the acquisition chooses, with its value; None once every model was tried."""
         open_to = np.ones(len(self.ids), dtype=bool)
         open_to[[*self.models, *self.failed]] = False
-        candidates = np.flatnonzero(open_to)
-        if len(candidates) == 0:
+        left = np.flatnonzero(open_to)
+        if len(left) == 0:
             return None
         if self.acquisition == "random":
-            return int(self.rng.choice(candidates)), None
+            return self.ids[int(self.rng.choice(left))], None
         best = float(self.mean[self.models].max()) if self.models else 0.0
-        name = "ei" if self.acquisition == "ei-per-second" else self.acquisition
-        values = ACQUISITIONS[name](self.mean[candidates], self.std[candidates], best)
-        if self.acquisition == "ei-per-second" and isinstance(self.source, CostedSource):
-            values = values / np.array([self.source.predicted_seconds(self.ids[c]) for c in candidates])
-        chosen = int(np.argmax(values))
-        return int(candidates[chosen]), float(values[chosen])
+        cost = np.ones(len(left))
+        name = self.acquisition
+        if name == "ei-per-second" and isinstance(self.source, CostedSource):
+            name, cost = "ei", np.array([self.source.predicted_seconds(self.ids[model]) for model in left])
+        model, value = next_model(ACQUISITIONS[name], self.mean, self.std, left, best, cost)
+        return self.ids[model], value
 
     def _step(
         self,
-        phase: Any,
-        model: int | None,
+        phase: Phase,
+        model_id: str | None,
         *,
         value: float | None = None,
         failure: str | None = None,
         stopped: str | None = None,
     ) -> SearchStep:
-        order = np.argsort(-self.mean, kind="stable")
-        failed = np.isin(order, list(self.failed))  # what does not run on this table comes last, whatever it did before
-        order = np.r_[order[~failed], order[failed]][: 1 + _RUNNERS_UP]
-        shown = [self._candidate(int(i)) for i in order]
-        neighbors = zip(self.neighbors, self.similarities, strict=True)
-        seconds = time.perf_counter() - self.started
-        step = SearchStep(
-            index=self.index,
-            phase=phase,
-            evaluated=None if model is None else self.ids[model],
+        order = best_first(self.mean, self.failed)
+        on_neighbors = self.performance[self.neighbors.tasks]
+        step = search_step(
+            self.index,
+            phase,
+            model_id,
+            candidates(self.ids, order, self.mean, self.std, on_neighbors),
+            self.budget.seconds,
+            neighbors=self.neighbors.named(self.database.performance.tasks),
             acquisition_value=value,
-            neighbors=tuple(Neighbor(self.tasks[t], float(s)) for t, s in neighbors),
-            pick=shown[0],
-            runners_up=tuple(shown[1:]),
-            seconds=seconds,
             failure=failure,
-            stopped_because=stopped or self._budget(seconds),
+            stopped_because=stopped or self.budget.spent(len(self.fitted)),
         )
         self.index += 1
         return step
-
-    def _candidate(self, model: int) -> Candidate:
-        on = tuple(float(p) for p in self.performance[self.neighbors, model])
-        return Candidate(self.ids[model], float(self.mean[model]), float(self.std[model]), on)
-
-    def _budget(self, seconds: float) -> str | None:
-        if self.max_models is not None and len(self.fitted) >= self.max_models:
-            return f"the budget of {self.max_models} models is spent"
-        if self.max_seconds is not None and seconds >= self.max_seconds:
-            return f"the budget of {self.max_seconds:g} s is spent"
-        return None

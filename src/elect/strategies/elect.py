@@ -1,4 +1,6 @@
-"""The paper's strategy: the anytime search, with what its database knows about the rank of its picks."""
+"""The strategy ``elect``, the paper's: few models are evaluated, similar historical tasks found, the best model on them
+is the pick. Every step carries what the database knows about the rank of such picks.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,0 +1,39 @@
+"""The strategy ``fixed``: nothing is scored, the best model of the history by mean rank is the pick.
+
+Ranks are averaged over neighbouring parameters first: the best of hundreds of noisy means is mostly lucky.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elect.core import Candidate, SearchStep
+from elect.core.sources import ScoreSource
+from elect.history.database import MetaDatabase
+from elect.history.signals import Grid
+from elect.paper.acquisition import neighbor_moments
+from elect.paper.steps import candidates, search_step
+from elect.paper.stopping import Budget
+
+
+def fixed_steps(
+    database: MetaDatabase,
+    source: ScoreSource,
+    *,
+    max_models: int | None = None,
+    max_seconds: float | None = None,
+    seed: int = 0,
+) -> Iterator[SearchStep]:
+    """One step, without any work. The other arguments are those of every strategy, and play no part."""
+    budget = Budget(max_models, max_seconds)
+    reason = "it has the best mean rank over the whole history, models with similar parameters counted in"
+    shown = fixed_candidates(database)
+    yield search_step(0, "prior", None, shown, budget.seconds, stopped_because="nothing is evaluated", reason=reason)
+
+
+def fixed_candidates(database: MetaDatabase) -> tuple[Candidate, ...]:
+    """The best fixed models of a history, with how they did on all of it."""
+    performance = database.performance
+    order = np.argsort(Grid.of(database.pool).smoothed(performance.ranks().mean(axis=0)), kind="stable")
+    mean, spread = neighbor_moments(performance.values)
+    return candidates(database.pool.ids, order, mean, spread, performance.values[:0])
