@@ -33,9 +33,9 @@ database: $(READY)
 	  build/texts/corpus.json -o src/elect/history/data/shipped.elect --work build/work
 
 results: $(READY)
-	$(BIN)/elect bench union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json --work build/work --json \
-	  > benchmarks/results/union.json
-	$(BIN)/python -m elect.bench docs build/work benchmarks/results/union.json
+	$(BIN)/python -m benchmarks.results_page union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json \
+	  --work build/work > benchmarks/results/union.json
+	$(BIN)/python -m benchmarks.results_page page docs --work build/work --union benchmarks/results/union.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from elect import ElectError, ModelPool, ModelSpec, ScoreMatrix, default_pool, score_pool
-from elect.bench.testbeds import TaskRecord, load_task, published_labels, published_performance, wild_records
+from elect.bench.testbeds import TaskEntry, load_task, published_labels, published_performance, wild_entries
 from elect.pool import model_id_of
 from elect.support.arrays import FloatArray
 
@@ -120,16 +120,16 @@ def stratum(spec: ModelSpec) -> str:
     return f"OCSVM {spec['kernel']}" if spec.detector == "OCSVM" else spec.detector
 
 
-def chosen_records(names: Sequence[str] | None) -> list[TaskRecord]:
+def chosen_entries(names: Sequence[str] | None) -> list[TaskEntry]:
     """The available tasks of these names; ``letter`` will do for ``odds/letter`` where no other ends so."""
-    available = [record for record in wild_records() if record.available]
+    available = [entry for entry in wild_entries() if entry.available]
     if names is None:
         return available
     chosen = []
     for name in names:
         found = [r for r in available if name in (r.name, r.name.rpartition("/")[2])]
         if len(found) != 1:
-            known = ", ".join(record.name for record in available)
+            known = ", ".join(entry.name for entry in available)
             raise ElectError(f"Unknown task {name!r}: it must be one of {known}.")
         chosen += found
     return chosen
@@ -139,18 +139,18 @@ def precisions(scores: ScoreMatrix, y: NDArray[np.int8]) -> FloatArray:
     return np.array([average_precision_score(y, scores[model_id]) for model_id in scores.model_ids])
 
 
-def compare(records: Sequence[TaskRecord]) -> tuple[Comparison, list[TaskDifference]]:
+def compare(entries: Sequence[TaskEntry]) -> tuple[Comparison, list[TaskDifference]]:
     pool = default_pool()
     published = published_performance("ap", [model_id_of(label) for label in published_labels()])
     is_random = np.array([spec.detector in RANDOM for spec in pool])
     random_pool = ModelPool.of(spec for spec in pool if spec.detector in RANDOM)
     fixed = np.array([stratum(spec) not in (*RANDOM, NOISE) for spec in pool])
-    expected = np.array([[published.column(m)[published.task_index(r.name)] for m in pool.ids] for r in records])
-    ours = np.full((len(NOISE_SEEDS), len(records), len(pool)), np.nan)
+    expected = np.array([[published.column(m)[published.task_index(r.name)] for m in pool.ids] for r in entries])
+    ours = np.full((len(NOISE_SEEDS), len(entries), len(pool)), np.nan)
     tasks = []
-    for row, record in enumerate(records):
-        print(f"parity: {row + 1}/{len(records)} {record.name} {record.n} x {record.d}", file=sys.stderr, flush=True)
-        task = load_task(record)
+    for row, entry in enumerate(entries):
+        print(f"parity: {row + 1}/{len(entries)} {entry.name} {entry.n} x {entry.d}", file=sys.stderr, flush=True)
+        task = load_task(entry)
         started = time.process_time()
         scores = score_pool(task.X, pool, seed=SEED, trials=TRIALS)
         seconds = time.process_time() - started
@@ -162,9 +162,9 @@ def compare(records: Sequence[TaskRecord]) -> tuple[Comparison, list[TaskDiffere
         notes = sorted({note for model_id, note in scores.notes.items() if stratum(pool[model_id]) != NOISE})
         tasks.append(
             TaskDifference(
-                record.name,
-                record.n,
-                record.d,
+                entry.name,
+                entry.n,
+                entry.d,
                 float(gap[fixed].mean()),
                 float(gap.max()),
                 pool.ids[int(gap.argmax())],
@@ -172,7 +172,7 @@ def compare(records: Sequence[TaskRecord]) -> tuple[Comparison, list[TaskDiffere
                 round(seconds, 2),
             )
         )
-    return Comparison(tuple(r.name for r in records), pool, ours, expected), tasks
+    return Comparison(tuple(r.name for r in entries), pool, ours, expected), tasks
 
 
 def report(comparison: Comparison, tasks: Sequence[TaskDifference]) -> Report:
@@ -230,7 +230,7 @@ def main() -> int:
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks of the wild testbed (default: all)")
     options = parser.parse_args()
     try:
-        result = report(*compare(chosen_records(options.tasks)))
+        result = report(*compare(chosen_entries(options.tasks)))
     except ElectError as error:
         print(f"parity: {error}", file=sys.stderr)
         return 2

@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 from elect import ElectError, ModelSpec, default_pool
-from parity import chosen_records
+from parity import chosen_entries
 
 GOALS = {"odds/letter": 80.0, "odds/satellite": 60.0, "odds/mammography": 40.0}
 SUOD_DATASET = "odds/letter"
@@ -89,7 +89,7 @@ def _table(job: Report) -> Any:
     from elect.bench.testbeds import load_task
 
     if "dataset" in job:
-        return load_task(chosen_records([job["dataset"]])[0]).X
+        return load_task(chosen_entries([job["dataset"]])[0]).X
     n, d = job["shape"]
     rng = np.random.default_rng(0)
     centres, widths = rng.normal(0.0, 3.0, (5, d)), rng.uniform(0.5, 1.5, (5, d))
@@ -353,9 +353,9 @@ def report(options: argparse.Namespace) -> Report:
         "unit": "CPU seconds, one thread, compilation and imports left out",
         "trials": options.trials,
     }
-    records = chosen_records(options.datasets)
+    entries = chosen_entries(options.datasets)
     if "datasets" in options.parts:
-        result["datasets"] = [dataset_report(r.name, r.n, r.d, options.trials, options.full) for r in records]
+        result["datasets"] = [dataset_report(r.name, r.n, r.d, options.trials, options.full) for r in entries]
     if "table" in options.parts:
         result["table"] = table_report()
     if "growth" in options.parts:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from elect import ElectError
-from elect.bench.testbeds import published_measures, published_performance, wild_records
+from elect.bench.testbeds import published_measures, published_performance, wild_entries
 from elect.paper.predictor_training import GRID, PredictorParams, train_predictor, tune_predictor
 from elect.support.arrays import FloatArray
 
@@ -38,8 +38,8 @@ def complete_tasks() -> tuple[FloatArray, FloatArray, list[str]]:
     """Performance, measures and groups of the tasks for which every measure was published."""
     measures = published_measures().values
     complete = np.flatnonzero(np.isfinite(measures.sum(axis=(1, 2))))
-    records = wild_records()
-    groups = [records[task].group for task in complete]
+    entries = wild_entries()
+    groups = [entries[task].group for task in complete]
     return published_performance().values[complete], measures[complete], groups
 
 

@@ -14,7 +14,8 @@ from typer.main import get_command
 from elect.cli.app import app
 
 PAGE = Path(__file__).with_name("command-line.md")
-COMMANDS = ("select", "detect", "score", "corpus", "train", "bench", "models", "info")
+COMMANDS = ("select", "detect", "score", "corpus", "train", "models", "info")
+COMMANDS += ("bench wild", "bench controlled", "bench union", "bench answers")
 
 INTRODUCTION = """\
 # The command line
@@ -38,9 +39,12 @@ EXAMPLES = {
     "score": "elect score our.elect-detector payments-of-may.csv -o may.csv",
     "corpus": "elect corpus history/",
     "train": "elect train history/ -o ours.elect --work work/",
-    "bench": "elect bench wild --source published --protocol strict --json",
     "models": "elect models --family LOF",
     "info": "elect info ours.elect",
+    "bench wild": "elect bench wild --source published --protocol strict --json",
+    "bench controlled": "elect bench controlled --methods MetaOD,ISAC --work work/",
+    "bench union": "elect bench union --corpus corpus/corpus.json --work work/",
+    "bench answers": "elect bench answers --counts 0,5,10,20 --json",
 }
 
 
@@ -65,7 +69,9 @@ def page() -> str:
     group: Any = get_command(app)
     parts = [INTRODUCTION]
     for name in COMMANDS:
-        command = group.commands[name]
+        command = group
+        for word in name.split():
+            command = command.commands[word]
         parts.append(f"\n## elect {name}\n\n{command.help}\n\n    {EXAMPLES[name]}\n\n")
         parts.append("\n".join(options_of(command)) + "\n")
     return "".join(parts)

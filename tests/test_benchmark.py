@@ -10,15 +10,19 @@ from elect.bench import run_bench
 from elect.bench.baselines import Choice
 from elect.bench.beds import Bed, Costs, StoredMeasures
 from elect.bench.elect_method import ElectSelector
-from elect.bench.methods import ABLATIONS, ELECT, EXAMINED, METHODS, Method, methods_named
+from elect.bench.judging import judge
+from elect.bench.methods import ELECT, METHODS, Method, methods_named
 from elect.bench.protocol import folds
 from elect.bench.run import bench_of
-from elect.bench.runner import judge, run, run_fold
+from elect.bench.runner import run_fold, run_methods
 from elect.bench.sources import computed_bed, make_bed
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
+from elect.core.sources import ReplayedMeasures
 from elect.errors import InvalidInput
 from elect.history.pieces import Pieces
 from elect.measures import PAPER_MEASURES
+from elect.strategies import select
+from results_page.variants import ABLATIONS, EXAMINED, NEIGHBOR_SIZES, Variant
 
 POOL = (
     ModelPool.grid("IForest", n_estimators=[10, 100], max_features=[0.5, 0.9])
@@ -160,22 +164,33 @@ def test_a_run_is_resumed_not_repeated(tmp_path):
             return "Counting()"
 
     method = Method("counting", "counts its calls", lambda seed: Counting())
-    first = run(bed, [method], "strict", cache=tmp_path)
+    first = run_methods(bed, [method], "strict", cache=tmp_path)
     assert len(calls) == 8
     next(tmp_path.glob("bench-*.json")).write_text("{ half a")
-    assert run(bed, [method], "strict", cache=tmp_path)[0].rank == first[0].rank
+    assert run_methods(bed, [method], "strict", cache=tmp_path)[0].rank == first[0].rank
     assert len(calls) == 9
-    run(toy_bed(seed=1), [method], "strict", cache=tmp_path)
+    run_methods(toy_bed(seed=1), [method], "strict", cache=tmp_path)
     assert len(calls) == 17
 
 
 def test_results_do_not_depend_on_the_cache(tmp_path):
     chosen = methods_named(["MetaOD", "AS"])
     fresh, kept, read = (
-        run(toy_bed(), chosen, "strict", repetitions=2, cache=cache) for cache in (None, tmp_path, tmp_path)
+        run_methods(toy_bed(), chosen, "strict", repetitions=2, cache=cache) for cache in (None, tmp_path, tmp_path)
     )
     assert kept == read
     assert [(o.task, o.pick, o.rank) for o in fresh] == [(o.task, o.pick, o.rank) for o in kept]
+
+
+def test_elect_is_run_as_it_ships():
+    """The selector adds nothing to the strategy but the fold's database and no patience."""
+    bed = toy_bed()
+    history, views = bed.history(folds(bed.tasks, bed.groups, "strict")[0], "selected")
+    fitted = ElectSelector(seed=1).fit(history)
+    source = ReplayedMeasures(POOL.ids, views["task0"].measures)
+    shipped = select(fitted.database, source, strategy="elect", seed=1)
+    assert fitted.select(views["task0"]).model_ids == (shipped.model_id,)
+    assert [step.evaluated for step in fitted.steps(views["task0"])] == [step.evaluated for step in shipped.steps]
 
 
 def test_random_methods_are_repeated_and_others_are_not():
@@ -189,18 +204,18 @@ def test_random_methods_are_repeated_and_others_are_not():
 
 class TestJudging:
     def test_ties_share_their_rank(self):
-        bed = toy_bed()
-        values = np.full((len(bed.tasks), len(POOL)), 0.5)
-        values[:, 0] = 0.9
-        tied = replace(bed, performance=PerformanceMatrix(values, bed.tasks, POOL.ids))
-        assert judge(tied, "task0", Choice((POOL.ids[0],))) == (1.0, 0.9)
-        assert judge(tied, "task0", Choice((POOL.ids[3],)))[0] == (2 + len(POOL)) / 2
-        assert judge(tied, "task0", Choice(POOL.ids))[0] == pytest.approx((1 + len(POOL)) / 2)
+        values = np.full(len(POOL), 0.5)
+        values[0] = 0.9
+        assert judge(Choice((POOL.ids[0],)), POOL, values, None) == (1.0, 0.9)
+        assert judge(Choice((POOL.ids[3],)), POOL, values, None)[0] == (2 + len(POOL)) / 2
+        assert judge(Choice(POOL.ids), POOL, values, None)[0] == pytest.approx((1 + len(POOL)) / 2)
 
     def test_an_ensemble_is_ranked_among_the_models(self):
-        scores = np.where(np.arange(30) < 4, 1.0, 0.0)
-        rank, performance = judge(toy_bed(), "task0", Choice(POOL.ids, scores))
-        assert (rank, performance) == (1.0, 1.0)
+        bed, scores = toy_bed(), np.where(np.arange(30) < 4, 1.0, 0.0)
+        row, ensemble = bed.performance.row("task0"), Choice(POOL.ids, scores)
+        assert judge(ensemble, POOL, row, bed.labels("task0")) == (1.0, 1.0)
+        with pytest.raises(InvalidInput, match="labels"):
+            judge(ensemble, POOL, row, None)
 
     def test_models_scored_together_are_paid_for_once(self):
         costs = Costs(np.array([0, 0, 1]), np.array([2.0, 5.0]))
@@ -230,8 +245,8 @@ def test_missing_meta_features_are_filled_from_the_history_alone():
 def test_neighbours_by_cross_validation():
     bed = toy_bed()
     history, views = bed.history(folds(bed.tasks, bed.groups, "strict")[0])
-    fitted = ElectSelector(n_neighbor_tasks=None).fit(history)
-    assert fitted.settings.n_neighbor_tasks in (3, 5, 8)
+    fitted = Variant(choose_neighbors=True).fit(history)
+    assert fitted.elect.database.settings.n_neighbor_tasks in NEIGHBOR_SIZES
     assert fitted.select(views["task0"]).model_id in POOL.ids[-3:]
 
 

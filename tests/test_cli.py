@@ -339,7 +339,30 @@ def test_bench_union_prints_every_method_with_the_best_first(
     assert out.index("learned") < out.index("fixed by rank")
     assert "90%" in out
     assert main(["bench", "union", "--methods", "MC"]) == 2
-    assert "--methods is of no use with union" in capsys.readouterr().err
+    assert "No such option: --methods" in capsys.readouterr().err
+
+
+def test_bench_answers_prints_what_the_simulation_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import elect.bench.answers
+
+    heads = ("n", "wrong", "mean_rank", "median_rank", "mean_rank_unasked", "median_rank_unasked", "mean_ap")
+    told = {"protocol": "strict", "answers": [dict.fromkeys(heads, 7)]}
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        elect.bench.answers, "run_answers", lambda *args, **options: asked.append((args, options)) or told
+    )
+    args = ("bench", "answers", "--counts", "0,3", "--work", tmp_path, "-q")
+    assert run(*args, capsys=capsys) == told
+    assert asked[0][0] == ("wild",)
+    assert (asked[0][1]["counts"], asked[0][1]["protocol"], asked[0][1]["work_dir"]) == (
+        [0, 3],
+        "strict",
+        str(tmp_path),
+    )
+    assert main([str(arg) for arg in args]) == 0
+    assert "mean rank unasked" in capsys.readouterr().out
 
 
 def test_corpus_writes_what_train_reads(

@@ -1,18 +1,19 @@
 """Figures are computed values first: the tests look at those, and that each can be drawn."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from elect.bench import render, tables, words
-from elect.bench.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
 from elect.bench.methods import ELECT, METHODS, methods_named
-from elect.bench.pages import Report, write_page, write_run
 from elect.bench.run import bench_of
-from elect.bench.studies import SimilarityInfo, ablations_of, run_ablations, trace_of
+from elect.bench.statistics import Interval
 from elect.history.pieces import Pieces
-from elect.support.meter import Meter
+from results_page import paper_numbers, render, tables, words
+from results_page.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
+from results_page.page import Contents, write_page
+from results_page.studies import SimilarityInfo, ablations_of, case_of, run_ablations
 from test_benchmark import toy_bed
 
 
@@ -52,12 +53,12 @@ def test_similarities_are_of_every_two_tasks(bed):
     assert ((info.values >= -1) & (info.values <= 1)).all()
 
 
-def test_trace_ends_with_the_pick_of_the_method(bed):
-    info = trace_of(bed, "task5")
+def test_the_case_ends_with_the_pick_of_the_method(bed):
+    info = case_of(bed, "task5")
     assert [step.iteration for step in info.steps] == list(range(len(info.steps)))
     assert all(0 <= step.matched <= 5 for step in info.steps)
     assert info.steps[-1].similarity <= info.best_similarity + 1e-9
-    assert len(tables.trace_table(info).rows) == len(info.shown)
+    assert len(tables.case_table(info).rows) == len(info.shown)
 
 
 def test_tables_are_rectangular_and_put_the_best_first(result):
@@ -71,16 +72,29 @@ def test_tables_are_rectangular_and_put_the_best_first(result):
 
 def test_verdicts_follow_the_test_and_the_side(result):
     elect = result[ELECT]
-    for m in result.methods:
-        verdict = tables.verdict_of(elect, m)
-        if verdict == "better":
-            assert m.p_value < 0.05
-            assert elect.ranks.mean() < m.ranks.mean()
+    sure, higher = replace(result["GB"], p_value=0.01), elect.ranks + 1.0
+    assert tables.verdict_of(elect, replace(sure, ranks=higher)) == "better"
+    assert tables.verdict_of(elect, replace(sure, ranks=elect.ranks - 0.5)) == "worse"
+    assert tables.verdict_of(elect, replace(sure, ranks=higher, p_value=0.05)) == "none"
+    assert tables.verdict_of(elect, replace(sure, ranks=higher, p_value=None)) == "none"
 
 
-def test_sentences_say_worse_when_it_is_worse(result):
-    assert "better than the paper's" in words.rank_sentence(result)
-    assert words.listed(["a", "b"]) == "a and b"
+def test_sentences_say_worse_when_it_is_worse(result, monkeypatch):
+    fifth = replace(result[ELECT], mean_rank=Interval(5.0, 3.0, 7.0, 0.95, 2000))
+    others = tuple(m for m in result.methods if m.name != ELECT)
+    worse = replace(result, methods=(*others, fifth))
+    for told, verdict in (
+        (6.0, "which is as good as or better than the paper's 6"),
+        (4.0, "1 places worse than the paper's 4, which still lies inside the interval"),
+        (2.0, "3 places worse than the paper's 2, which lies outside the interval"),
+    ):
+        monkeypatch.setitem(paper_numbers.MEAN_RANK, "wild", {ELECT: told})
+        assert verdict in words.rank_sentence(worse)
+
+
+def test_a_p_value_is_said_once():
+    assert tables.p_equation(0.00001) == "p < 0.0001"
+    assert tables.p_equation(0.0123) == "p = 0.0123"
 
 
 def test_every_figure_can_be_drawn(bed, result, tmp_path):
@@ -91,30 +105,28 @@ def test_every_figure_can_be_drawn(bed, result, tmp_path):
         "intervals": render.draw_intervals(IntervalsInfo.of([result, result], 90.0)),
         "similarities": render.draw_similarities([SimilarityInfo.of(bed)]),
         "ablations": render.draw_ablations("toy", ablations),
-        "trace": render.draw_trace(trace_of(bed, "task5")),
+        "trace": render.draw_case(case_of(bed, "task5")),
     }
     for name, figure in drawn.items():
-        svg, png = render.save(figure, tmp_path, name)
-        assert svg.read_text(encoding="utf-8").lstrip().startswith("<?xml")
-        assert png.read_bytes().startswith(b"\x89PNG")
+        path = render.save_svg(figure, tmp_path, name)
+        assert path.read_text(encoding="utf-8").lstrip().startswith("<?xml")
 
 
 def test_equal_figures_give_equal_files(result, tmp_path):
     for folder in ("a", "b"):
-        render.save(render.draw_pareto(ParetoInfo.of(result)), tmp_path / folder, "pareto")
-    for name in ("pareto.svg", "pareto.png"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        render.save_svg(render.draw_pareto(ParetoInfo.of(result)), tmp_path / folder, "pareto")
+    assert (tmp_path / "a" / "pareto.svg").read_bytes() == (tmp_path / "b" / "pareto.svg").read_bytes()
 
 
-def test_a_run_writes_its_page_with_every_file_it_shows(bed, result, tmp_path):
-    write_run(tmp_path / "out", bed, result, Pieces.at(tmp_path / "work"), Meter())
+def test_a_page_comes_with_every_file_it_shows(bed, result, tmp_path):
+    ablations = ablations_of(run_ablations(bed, "strict", 0, Pieces.at(tmp_path / "work")))
+    infos = (("toy, strict", ablations),)
+    write_page(tmp_path / "out", Contents((result,), (SimilarityInfo.of(bed),), infos, (), (), "test"))
     text = (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
-    assert (tmp_path / "out" / "bench.json").is_file()
     shown = [line.split("](")[1].rstrip(")") for line in text.splitlines() if line.startswith("![")]
     assert len(shown) >= 4
     for path in shown:
         assert (tmp_path / "out" / path).is_file()
-        assert (tmp_path / "out" / path).with_suffix(".png").is_file()
     for method in METHODS:
         assert method.name in text
     assert "nan" not in text.lower().split()
@@ -122,7 +134,7 @@ def test_a_run_writes_its_page_with_every_file_it_shows(bed, result, tmp_path):
 
 def test_a_page_of_several_runs_compares_them(bed, result, tmp_path):
     loo = bench_of(bed, methods_named(["GB", "AS"]), "loo", repetitions=1)
-    report = Report((result, loo), (SimilarityInfo.of(bed),), (), (result,), (), "test")
+    report = Contents((result, loo), (SimilarityInfo.of(bed),), (), (result,), (), "test")
     write_page(tmp_path, report)
     text = (tmp_path / "results.md").read_text(encoding="utf-8")
     assert "Mean rank of every method in every run" in text

@@ -19,11 +19,11 @@ from elect.bench.testbeds import (
     load_more,
     load_task,
     load_wild,
-    more_records,
+    more_entries,
     published_labels,
     published_measures,
     published_performance,
-    wild_records,
+    wild_entries,
 )
 from elect.bench.testbeds.published import PublishedMeasures
 from elect.errors import ElectError, InvalidInput
@@ -84,16 +84,16 @@ class TestDataHome:
 
 class TestRecords:
     def test_only_available_tasks_are_loaded(self, small_home: Path) -> None:
-        records = wild_records(small_home)
-        assert [record.available for record in records] == [True, False]
+        entries = wild_entries(small_home)
+        assert [entry.available for entry in entries] == [True, False]
         (task,) = load_wild(small_home)
         assert (task.name, task.group, task.X.shape, task.y.sum()) == ("a", "ga", (50, 3), 5)
         with pytest.raises(ElectError, match="'b' is not available"):
-            load_task(records[1], small_home)
+            load_task(entries[1], small_home)
 
-    def test_records_are_frozen(self, small_home: Path) -> None:
+    def test_entries_are_frozen(self, small_home: Path) -> None:
         with pytest.raises(FrozenInstanceError):
-            wild_records(small_home)[0].name = "c"  # type: ignore[misc]
+            wild_entries(small_home)[0].name = "c"  # type: ignore[misc]
 
     def test_a_changed_table_is_refused(self, small_home: Path) -> None:
         content = bytearray((small_home / "wild/a.npz").read_bytes())
@@ -102,7 +102,7 @@ class TestRecords:
         with pytest.raises(ElectError, match=r"sha256 must be .* got .*fetch it again"):
             load_wild(small_home)
 
-    def test_a_record_of_another_shape_is_refused(self, small_home: Path) -> None:
+    def test_an_entry_of_another_shape_is_refused(self, small_home: Path) -> None:
         tasks = json.loads((small_home / "wild.json").read_text())
         tasks[0]["d"] = 4
         (small_home / "wild.json").write_text(json.dumps(tasks))
@@ -113,13 +113,13 @@ class TestRecords:
     def test_a_broken_list_is_refused(self, small_home: Path, text: str) -> None:
         (small_home / "wild.json").write_text(text)
         with pytest.raises(InvalidInput, match="must be a JSON list of tasks"):
-            wild_records(small_home)
+            wild_entries(small_home)
 
     def test_a_name_twice_is_refused(self, small_home: Path) -> None:
         tasks = json.loads((small_home / "wild.json").read_text())
         (small_home / "wild.json").write_text(json.dumps([tasks[0], tasks[0]]))
         with pytest.raises(InvalidInput, match="name each task once"):
-            wild_records(small_home)
+            wild_entries(small_home)
 
 
 class TestPublished:
@@ -174,18 +174,18 @@ class TestPublished:
 
 class TestRealData:
     def test_wild(self, data_home: Path) -> None:
-        records = wild_records(data_home)
-        assert len(records) == 39
-        assert [record.name for record in records if not record.available] == ["odds/speech"]
+        entries = wild_entries(data_home)
+        assert len(entries) == 39
+        assert [entry.name for entry in entries if not entry.available] == ["odds/speech"]
         tasks = {task.name: task for task in load_wild(data_home)}
         assert len(tasks) == 38
-        for record in records:
-            if record.available:
-                share = 100 * tasks[record.name].y.mean()
-                assert share == pytest.approx(record.outlier_percent, abs=1e-3)
+        for entry in entries:
+            if entry.available:
+                share = 100 * tasks[entry.name].y.mean()
+                assert share == pytest.approx(entry.outlier_percent, abs=1e-3)
 
     def test_more(self, data_home: Path) -> None:
-        assert len(more_records(data_home)) == 6
+        assert len(more_entries(data_home)) == 6
         tasks = load_more(data_home)
         assert {task.n_columns for task in tasks} == {512}
         assert {task.X.dtype for task in tasks} == {np.dtype(np.float64)}
@@ -194,7 +194,7 @@ class TestRealData:
     def test_published_performance(self, data_home: Path, metric: str) -> None:
         P = published_performance(metric, home=data_home)
         assert P.values.shape == (39, 297)
-        assert P.tasks == tuple(record.name for record in wild_records(data_home))
+        assert P.tasks == tuple(entry.name for entry in wild_entries(data_home))
         assert P.model_ids[0] == "('LODA', (5, 10))"
         assert P.values.min() >= 0
         assert P.values.max() <= 1
@@ -210,15 +210,15 @@ class TestRealData:
 
 class TestControlled:
     def test_mothersets_are_what_the_seed_draws(self, data_home: Path) -> None:
-        records = wild_records(data_home)
-        assert choose_mothersets(records, seed=0) == MOTHERSETS
-        assert choose_mothersets(records, seed=1) != MOTHERSETS
-        groups = {record.name: record.group for record in records}
+        entries = wild_entries(data_home)
+        assert choose_mothersets(entries, seed=0) == MOTHERSETS
+        assert choose_mothersets(entries, seed=1) != MOTHERSETS
+        groups = {entry.name: entry.group for entry in entries}
         assert len({groups[name] for name in MOTHERSETS}) == len(MOTHERSETS) == 10
 
     def test_too_few_groups_are_refused(self, small_home: Path) -> None:
         with pytest.raises(InvalidInput, match="only 0 groups"):
-            choose_mothersets(wild_records(small_home))
+            choose_mothersets(wild_entries(small_home))
 
     def test_an_unknown_motherset_is_refused(self, small_home: Path) -> None:
         with pytest.raises(InvalidInput, match="nobody"):

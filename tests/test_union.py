@@ -9,16 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elect.bench import ideas, union
-from elect.bench.union import ELECT, FIXED, UnionPicks, judge, kind_of, nested_picks
-from elect.bench.union_page import union_section
+from elect.bench import judging, union
+from elect.bench.statistics import model_rank
+from elect.bench.union import FIXED, UnionPicks, compared, kind_of, nested_picks
+from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import learned
-from elect.history.records import MetaRecords, Recipe, work_folder
+from elect.history.learning import learn_without
+from elect.history.records import MetaRecords, Recipe, stored_scores, work_folder
 from elect.history.train import make_records
+from elect.paper.folds import group_folds
+from elect.strategies import STRATEGIES, select
 from elect.support.boosting import Growth
+from results_page import ideas
+from results_page.ideas import every_idea
+from results_page.union_page import union_section
 from toys import SMALL_POOL, make_task
 
+ELECT = "elect"
 KINDS = {"odds": "wild", "dami": "wild", "keel": "keel", "simulated": "simulated"}
 # The first groups have two tasks each, of two kinds; then come single tasks.
 TASKS = tuple(
@@ -48,63 +56,62 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     records, pieces = scored
-    by_signals = {}
-    inside: dict[str, list[frozenset[str]]] = {"ranker": [], "fold": [], "database": []}
+    learned_from: list[frozenset[str]] = []
     judged: list[str] = []
-    signals_of_task, train_ranks = union.task_signals, union.train_rank_predictor
-    fold_of, learn_without, pick = union.Fold.of, union.learn_without, union.single_models
 
-    def task_signals(pieces: Any, record: Any, *rest: Any) -> Any:
-        found = signals_of_task(pieces, record, *rest)
-        by_signals[id(found)] = record
-        return found
-
-    def rows_of(signals: Any, performance: Any) -> frozenset[str]:
-        """The groups of these signals, once the performances beside them are those of the same tasks."""
-        known = [by_signals[id(one)] for one in signals]
-        np.testing.assert_array_equal(performance, MetaRecords(records.recipe, tuple(known)).performance.values)
-        return frozenset(record.group for record in known)
-
-    def train_rank_predictor(signals: Any, performance: Any, groups: Any, *rest: Any) -> Any:
-        inside["ranker"].append(rows_of(signals, performance))
-        assert [by_signals[id(one)].group for one in signals] == list(groups)
-        return train_ranks(signals, performance, groups, *rest)
-
-    def fold(signals: Any, performance: Any, *rest: Any) -> Any:
-        inside["fold"].append(rows_of(signals, performance))
-        return fold_of(signals, performance, *rest)
-
-    def database(*args: Any, **options: Any) -> Any:
+    def learn(*args: Any, **options: Any) -> Any:
         found = learn_without(*args, **options)
-        inside["database"].append(frozenset(found.groups))
+        learned_from.append(frozenset(found.groups))
         return found
 
-    def single_models(known: Any, signals: Any, chosen: Any) -> Any:
-        group = by_signals[id(signals)].group
-        judged.append(by_signals[id(signals)].name)
-        for place in inside.values():
-            assert group not in place[-1]
-        return pick(known, signals, chosen)
+    def idea(database: Any, history: Any, pieces: Any) -> Any:
+        assert frozenset(history.groups) == frozenset(database.groups) == learned_from[-1]
+        assert history.performance.tasks == database.tasks
+        chooser = every_idea(database, history, pieces)
 
-    monkeypatch.setattr(union, "task_signals", task_signals)
-    monkeypatch.setattr(union, "train_rank_predictor", train_rank_predictor)
-    monkeypatch.setattr(union.Fold, "of", fold)
-    monkeypatch.setattr(union, "learn_without", database)
-    monkeypatch.setattr(union, "single_models", single_models)
-    nested_picks(TASKS, records, pieces)
+        def choices(record: Any, scores: Any) -> Any:
+            assert record.group not in learned_from[-1]
+            judged.append(record.name)
+            return chooser(record, scores)
+
+        return choices
+
+    def elected(database: Any, source: Any, *, strategy: str) -> Any:
+        assert frozenset(database.groups) == learned_from[-1]
+        return select(database, source, strategy=strategy)
+
+    monkeypatch.setattr(union, "learn_without", learn)
+    monkeypatch.setattr(union, "select", elected)
+    nested_picks(TASKS, records, pieces, idea=idea)
     assert sorted(judged) == sorted(task.name for task in TASKS)
-    assert inside["ranker"] == inside["fold"] == inside["database"]
-    assert len(inside["ranker"]) == 4
+    assert len(learned_from) == 4
     # Every group is left out once, and only once.
-    left_out = [set(GROUPS) - set(groups) for groups in inside["ranker"]]
+    left_out = [set(GROUPS) - set(groups) for groups in learned_from]
     assert sorted(group for groups in left_out for group in groups) == sorted(set(GROUPS))
+
+
+def test_the_strategies_are_those_that_ship(scored: Any) -> None:
+    """What is judged is what a user gets from the same scores with the same history."""
+    records, pieces = scored
+    with_ideas = nested_picks(TASKS, records, pieces, idea=every_idea)
+    alone = nested_picks(TASKS, records, pieces)
+    assert list(alone.ranks) == [*STRATEGIES, *union.SIMPLE]
+    assert set(alone.ranks) < set(with_ideas.ranks)
+    fold = group_folds(GROUPS, 4)
+    left_out = [task.name for task, place in zip(TASKS, fold, strict=True) if place == fold[0]]
+    database = learn_without(left_out, records, pieces, pairs_per_task=union.PAIRS_PER_TASK)
+    scores = stored_scores(pieces, records.tasks[0], records.recipe)
+    for name in STRATEGIES:
+        pick = select(database, ReplayedScores(scores), strategy=name).model_id
+        expected = model_rank(records.performance.values[0], SMALL_POOL.index(pick))
+        assert alone.ranks[name][0] == with_ideas.ranks[name][0] == expected
 
 
 def models_picked(scored: Any, monkeypatch: pytest.MonkeyPatch, records: MetaRecords) -> UnionPicks:
     """The picks themselves: instead of its rank, the model."""
     with monkeypatch.context() as patch:
-        patch.setattr(union, "model_rank", lambda performance, model: float(model))
-        return nested_picks(TASKS, records, scored[1])
+        patch.setattr(judging, "model_rank", lambda performance, model: float(model))
+        return nested_picks(TASKS, records, scored[1], idea=every_idea)
 
 
 def test_the_truth_about_a_group_changes_no_pick_on_it(scored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +136,7 @@ def test_the_truth_about_a_group_changes_no_pick_on_it(scored: Any, monkeypatch:
 
 def test_every_method_has_an_answer_on_every_task_whatever_the_number_of_threads(scored: Any) -> None:
     records, pieces = scored
-    one, other = (nested_picks(TASKS, records, pieces, n_jobs=jobs) for jobs in (1, 2))
+    one, other = (nested_picks(TASKS, records, pieces, n_jobs=jobs, idea=every_idea) for jobs in (1, 2))
     assert {ELECT, FIXED, "learned", "consensus"} <= set(one.ranks)
     assert list(one.ranks) == list(one.values) == list(other.ranks)
     for name in one.ranks:
@@ -167,7 +174,7 @@ def hand_made() -> UnionPicks:
 
 
 def test_judged_numbers() -> None:
-    found = judge(hand_made())
+    found = compared(hand_made())
     assert found["protocol"] == "strict"
     assert found["n_tasks"] == {
         "wild": 3,
@@ -206,7 +213,7 @@ def test_judged_numbers() -> None:
 
 
 def test_coverage_counts_the_tasks_with_an_interval() -> None:
-    coverage = judge(hand_made())["coverage"]
+    coverage = compared(hand_made())["coverage"]
     # Learned ranks 1 and 5 lie inside, 3 outside; the task without an interval does not count.
     assert coverage["wild"] == {"covered": 0.667, "mean_width": 2.0, "from_history": 0.667}
     assert coverage["keel"] == {"covered": 0.0, "mean_width": 10.0, "from_history": 0.5}
@@ -218,7 +225,7 @@ def test_coverage_counts_the_tasks_with_an_interval() -> None:
 def test_a_history_of_one_kind_is_judged_too() -> None:
     found = hand_made()
     same = replace(found, kinds=("simulated",) * 7)
-    judged = judge(same)
+    judged = compared(same)
     assert set(judged["n_tasks"]) == {"simulated", "all"}
     assert judged["methods"][0]["all"] == judged["methods"][0]["simulated"]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from elect.bench.baselines import History, TaskView
 from elect.bench.protocol import Fold
 from elect.core import ModelPool, PerformanceMatrix, ScoreMatrix
-from elect.core.metrics import performance as performance_of
-from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 
 
@@ -100,13 +98,6 @@ class Bed:
         )
         positions = {task: self.performance.task_index(task) for task in fold.held_out}
         return history, {task: TaskView(measures[i], features[i]) for task, i in positions.items()}
-
-    def ensemble_performance(self, task: str, scores: FloatArray) -> float:
-        """The performance of scores that are no single model's."""
-        y = self.labels(task)
-        if y is None:
-            raise InvalidInput(f"The labels of task {task!r} are not available: its ensemble cannot be judged.")
-        return float(performance_of(ScoreMatrix(scores[:, np.newaxis], ("ensemble",)), y, self.performance.metric)[0])
 
     def build_seconds(self, task: str, model_ids: Sequence[str]) -> float | None:
         """What running these models on a task costs; None if it was not timed."""

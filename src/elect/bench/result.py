@@ -108,7 +108,7 @@ class BenchResult:
         }
 
 
-def summarize(
+def result_of(
     bed: Bed,
     methods: Sequence[Method],
     outcomes: Sequence[Outcome],
@@ -123,7 +123,7 @@ def summarize(
     by_method = {method.name: [o for o in outcomes if o.method == method.name] for method in methods}
     elect = _per_task(by_method[ELECT], bed.tasks) if by_method.get(ELECT) else None
     rows = [
-        _summarize(bed, method, by_method[method.name], elect, seed) for method in methods if by_method[method.name]
+        _method_result(bed, method, by_method[method.name], elect, seed) for method in methods if by_method[method.name]
     ]
     return BenchResult(
         testbed=bed.testbed,
@@ -149,7 +149,7 @@ def _per_task(outcomes: Sequence[Outcome], order: Sequence[str]) -> dict[str, li
     return found
 
 
-def _summarize(
+def _method_result(
     bed: Bed, method: Method, outcomes: Sequence[Outcome], elect: dict[str, list[Outcome]] | None, seed: int
 ) -> MethodResult:
     per_task = _per_task(outcomes, bed.tasks)

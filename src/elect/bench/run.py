@@ -3,17 +3,17 @@
 import time
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 
 from elect.bench.baselines import PopularModel
 from elect.bench.beds import Bed
 from elect.bench.elect_method import ElectSelector
 from elect.bench.methods import Method, methods_named
-from elect.bench.result import BenchResult, summarize
-from elect.bench.runner import REPETITIONS, run
+from elect.bench.result import BenchResult, result_of
+from elect.bench.runner import REPETITIONS, run_methods
 from elect.bench.sources import make_bed
 from elect.history.pieces import Pieces
 from elect.history.records import work_folder
+from elect.paper.settings import MAX_MODELS
 from elect.support.meter import Meter, meter
 
 
@@ -24,7 +24,6 @@ def run_bench(
     methods: Sequence[str] | None = None,
     seed: int = 0,
     work_dir: str | PathLike[str] | None = None,
-    output_dir: str | PathLike[str] | None = None,
     progress: bool = True,
 ) -> BenchResult:
     """Evaluate methods on a testbed, everything trained inside the fold.
@@ -32,20 +31,14 @@ def run_bench(
     ``testbed`` is ``wild`` or ``controlled``; ``source`` is ``published`` (the default for wild) or ``computed``;
     ``protocol`` is ``loo`` (leave one task out) or ``strict`` (leave its whole group of siblings out). ``methods``
     names some of the methods, ELECT always being one; None runs all. With ``work_dir`` every finished piece is kept
-    there, and the same run again takes it up where it was. With ``output_dir`` tables, figures and ``results.md`` are
-    written there. Progress goes to standard error.
+    there, and the same run again takes it up where it was. Progress goes to standard error.
     """
     chosen = methods_named(methods)
     source = source or ("published" if testbed == "wild" else "computed")
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
         needed = any(method.needs_meta_features for method in chosen)
         bed = make_bed(testbed, source, pieces, seed, bar, with_meta_features=needed)
-        result = bench_of(bed, chosen, protocol, seed=seed, pieces=pieces, bar=bar)
-        if output_dir is not None:
-            from elect.bench.pages import write_run
-
-            write_run(Path(output_dir), bed, result, pieces, bar)
-    return result
+        return bench_of(bed, chosen, protocol, seed=seed, pieces=pieces, bar=bar)
 
 
 def bench_of(
@@ -60,7 +53,7 @@ def bench_of(
 ) -> BenchResult:
     """The same on a bed at hand."""
     started = time.perf_counter()
-    outcomes = run(
+    outcomes = run_methods(
         bed,
         methods,
         protocol,
@@ -70,7 +63,7 @@ def bench_of(
         bar=bar,
     )
     wall = time.perf_counter() - started
-    return summarize(
+    return result_of(
         bed,
         methods,
         outcomes,
@@ -93,5 +86,5 @@ def _notes(bed: Bed, repetitions: int) -> tuple[str, ...]:
         "p-values are of the two-sided paired Wilcoxon test on AP-ranks; intervals are bootstrap over groups of "
         "siblings.",
         f"ELECT here: t = {elect.n_neighbor_tasks}, {elect.initial_size} initial models by coverage, expected "
-        f"improvement, {elect.max_models} models (anchors come on top), {elect.pairs_per_task:,} sampled pairs a task.",
+        f"improvement, {MAX_MODELS} models (anchors come on top), {elect.pairs_per_task:,} sampled pairs a task.",
     )

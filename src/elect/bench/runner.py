@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from elect.bench.baselines import Choice, History, TaskView
+from elect.bench.baselines import History, TaskView
 from elect.bench.beds import Bed
+from elect.bench.judging import judge
 from elect.bench.methods import Method
 from elect.bench.protocol import Fold, folds
-from elect.bench.statistics import value_rank
 from elect.history.pieces import digest
 from elect.support.atomic import write_atomically
 from elect.support.meter import Meter
@@ -46,7 +46,7 @@ class Outcome:
     n_evaluated: int
 
 
-def run(
+def run_methods(
     bed: Bed,
     methods: Sequence[Method],
     protocol: str,
@@ -109,7 +109,8 @@ def run_fold(
             seconds = time.process_time() - started
             if method.needs_meta_features:
                 seconds += float(np.nan_to_num(bed.meta_seconds[bed.performance.task_index(task)]))
-            rank, performance = judge(bed, task, choice)
+            y = None if choice.scores is None else bed.labels(task)
+            rank, performance = judge(choice, bed.pool, bed.performance.row(task), y, bed.performance.metric)
             outcomes.append(
                 Outcome(
                     method=method.name,
@@ -125,17 +126,6 @@ def run_fold(
                 )
             )
     return tuple(outcomes)
-
-
-def judge(bed: Bed, task: str, choice: Choice) -> tuple[float, float]:
-    """The rank among the models and the performance of a choice. Only here is the truth about a task looked at."""
-    row = bed.performance.row(task)
-    if choice.scores is not None:
-        value = bed.ensemble_performance(task, choice.scores)
-        return value_rank(row, value), value
-    chosen = [bed.pool.index(model_id) for model_id in choice.model_ids]
-    ranks = bed.performance.ranks()[bed.performance.task_index(task)]
-    return float(ranks[chosen].mean()), float(row[chosen].mean())
 
 
 def _key(bed: Bed, method: Method, fold: Fold, seed: int, repetitions: int) -> str:

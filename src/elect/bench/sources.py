@@ -19,12 +19,12 @@ from elect.bench.testbeds import (
     load_wild,
     published_measures,
     published_performance,
-    wild_records,
+    wild_entries,
 )
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.errors import InvalidInput
 from elect.history.pieces import Pieces, digest, task_digest
-from elect.history.records import MetaRecords, Recipe, measure_task
+from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores
 from elect.history.train import make_records
 from elect.measures import PAPER_MEASURES, published_centrality, published_hits, published_select
 from elect.paper.anchors import choose_anchors
@@ -77,24 +77,24 @@ class _FilledMeasures:
 
 def _published(pieces: Pieces, seed: int, bar: Meter, with_meta_features: bool) -> Bed:
     pool = default_pool()
-    records = wild_records()
+    entries = wild_entries()
     performance = published_performance("ap", pool.ids)
     published = published_measures(model_ids=pool.ids)
-    tasks = {record.name: record for record in records if record.available}
-    features, seconds = np.zeros((len(records), 0)), np.zeros(len(records))
+    tasks = {entry.name: entry for entry in entries if entry.available}
+    features, seconds = np.zeros((len(entries), 0)), np.zeros(len(entries))
     if with_meta_features:
-        loaders = [partial(load_task, record) if record.available else None for record in records]
+        loaders = [partial(load_task, entry) if entry.available else None for entry in entries]
         features, seconds = _meta_features_of(loaders, pieces, seed, bar)
     key = digest(performance.values.tobytes().hex(), published.values.tobytes().hex())
     lacking = sorted({task for task, _ in published.missing})
-    absent = [record.name for record in records if not record.available]
+    absent = [entry.name for entry in entries if not entry.available]
     files = _score_files(tasks)
     return Bed(
         testbed="wild",
         source="published",
         pool=pool,
         performance=performance,
-        groups=tuple(record.group for record in records),
+        groups=tuple(entry.group for entry in entries),
         measurer=_FilledMeasures(published),
         meta_features=features,
         meta_seconds=seconds,
@@ -161,7 +161,7 @@ class ComputedMeasures:
             key = digest("ascending", record.key)
             piece = self.pieces.get("measures", key)
             if piece is None:
-                scores = stored_scores(self.pieces, record.key, self.records.recipe)
+                scores = stored_scores(self.pieces, record, self.records.recipe)
                 columns = (published_centrality(scores), published_select(scores), published_hits(scores))
                 piece = {"measures": np.column_stack(columns)}
                 self.pieces.put("measures", key, piece)
@@ -179,14 +179,6 @@ class ComputedMeasures:
             piece = {"anchors": np.array(found, dtype=np.int64)}
             self.pieces.put("anchors", key, piece)
         return tuple(self.records.recipe.pool.ids[int(i)] for i in piece["anchors"])
-
-
-def stored_scores(pieces: Pieces, key: str, recipe: Recipe) -> ScoreMatrix:
-    """The scores of a task that was scored before."""
-    piece = pieces.get("scores", key)
-    if piece is None:
-        raise InvalidInput(f"Scores vanished from {pieces.folder} while they were needed: start again.")
-    return ScoreMatrix(piece["scores"], recipe.pool.ids)
 
 
 def computed_bed(
@@ -212,7 +204,8 @@ def computed_bed(
         if task.n_rows <= MAX_TIMED_ROWS:
             costs[task.name] = _costs(task, recipe, pieces)
         bar.advance()
-    keys = {record.name: record.key for record in records.tasks}
+    by_name = {record.name: record for record in records.tasks}
+    keys = [record.key for record in records.tasks]
     truth: dict[str, NDArray[np.int8]] = {task.name: task.y for task in tasks}
     performance: PerformanceMatrix = records.performance
     return Bed(
@@ -224,8 +217,8 @@ def computed_bed(
         measurer=ComputedMeasures(records, pieces),
         meta_features=features,
         meta_seconds=seconds,
-        fingerprint=digest(testbed, "computed", seed, *keys.values(), performance.values.tobytes().hex()),
-        scores=lambda task: stored_scores(pieces, keys[task], recipe),
+        fingerprint=digest(testbed, "computed", seed, *keys, performance.values.tobytes().hex()),
+        scores=lambda task: stored_scores(pieces, by_name[task], recipe),
         labels=lambda task: truth[task],
         costs=costs,
         notes=(

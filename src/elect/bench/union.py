@@ -1,43 +1,46 @@
 """The strategies on the union of the wild tasks and those of KEEL, with a wide history, nothing judged by its kin.
 
-The groups are dealt to ten folds. For each fold everything is learned from the other folds alone: the paper's database
-(anchors, measures, predictor, initial set; the paper's settings), the ranker, the gate and its outcomes, the best fixed
-models. So a task is never judged by a history that holds its source.
+The groups are dealt to ten folds. For each fold a database is trained on the other folds alone, and every strategy
+runs with it as it ships, on scores computed before. So a task is never judged by a history that holds its source.
 
 The *test* tasks, the wild ones and those of KEEL akin to them, are told apart: how the ranker and the gate are built
 (their signals, growth and margin) was chosen on the other tasks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from elect.bench.ideas import Fold, ensembles, single_models
-from elect.bench.statistics import model_rank, value_rank, wilcoxon_p
+from elect.bench.baselines import BestMeanRank, Choice, GlobalBest, History, Selector, TaskView
+from elect.bench.judging import judge
+from elect.bench.statistics import wilcoxon_p
 from elect.core import LabeledTask, ScoreMatrix
-from elect.core.metrics import performance as metric
-from elect.core.sources import ReplayedMeasures
+from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
-from elect.history.learned import task_signals, train_rank_predictor
+from elect.history.database import MetaDatabase
 from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
-from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores, work_folder
-from elect.history.signals import Grid
+from elect.history.records import MetaRecords, Recipe, TaskRecord, stored_scores, work_folder
 from elect.history.train import make_records
 from elect.paper.folds import group_folds
-from elect.paper.search import search
-from elect.paper.settings import MAX_MODELS
+from elect.strategies import STRATEGIES, select
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.meter import Meter, meter
 
 N_FOLDS = 10
-ELECT = "ELECT"
+PAIRS_PER_TASK = 2_000
 FIXED = "best fixed model by mean rank"
-NATURAL = ("wild", "keel", "images", "image features", "texts")
-"""The kinds that are cut from real tables, pictures and texts."""
+SIMPLE: dict[str, Selector] = {FIXED: BestMeanRank(), "best fixed model by mean AP": GlobalBest()}
+"""What the strategies have to beat."""
+
+Chooser = Callable[[TaskRecord, ScoreMatrix], Mapping[str, Choice]]
+"""The choices on a task that was left out, by the name of the method."""
+
+Idea = Callable[[MetaDatabase, MetaRecords, Pieces], Chooser]
+"""More methods, each learned from the records of a fold and the database trained on them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class UnionPicks:
     ranks: dict[str, FloatArray]  # of the model picked, among all
     values: dict[str, FloatArray]  # its performance
     intervals: FloatArray  # (tasks, 2)
-    from_history: IntArray
+    from_history: IntArray  # whether the history overruled the consensus
 
 
 def kind_of(task: str) -> str:
@@ -68,21 +71,19 @@ def kind_of(task: str) -> str:
 
 
 def nested_picks(
-    tasks: Sequence[LabeledTask], records: MetaRecords, pieces: Pieces, bar: Meter | None = None, n_jobs: int = 1
+    tasks: Sequence[LabeledTask],
+    records: MetaRecords,
+    pieces: Pieces,
+    bar: Meter | None = None,
+    n_jobs: int = 1,
+    idea: Idea | None = None,
 ) -> UnionPicks:
     """Leave each fold of groups out in turn, learn from the others, and pick."""
     from joblib import Parallel, delayed
 
     bar = bar or Meter()
     recipe = records.recipe
-    grid = Grid.of(recipe.pool)
-    bar.stage("reading the pool's signals", len(records.tasks))
-    signals = []
-    for record in records.tasks:
-        signals.append(task_signals(pieces, record, recipe, grid))
-        bar.advance()
     performance, groups = records.performance.values, records.groups
-    kinds = tuple(kind_of(record.name) for record in records.tasks)
     folds = group_folds(groups, N_FOLDS)
     n = len(records.tasks)
     ranks: dict[str, FloatArray] = {}
@@ -90,45 +91,51 @@ def nested_picks(
     intervals, from_history = np.full((n, 2), np.nan), np.zeros(n, dtype=np.intp)
     bar.stage("leaving out groups", N_FOLDS)
 
-    def keep(method: str, task: int, rank: float, value: float) -> None:
-        ranks.setdefault(method, np.full(n, np.nan))[task] = rank
-        values.setdefault(method, np.full(n, np.nan))[task] = value
-
     def leave_out(fold: int) -> None:
-        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold).tolist()
-        known = [signals[i] for i in inside.tolist()]
-        history = MetaRecords(recipe, tuple(records.tasks[i] for i in inside))
-        predictor = train_rank_predictor(known, performance[inside], history.groups, grid, recipe.seed)
-        if predictor is None:
+        outside = np.flatnonzero(folds == fold).tolist()
+        left_out = {records.tasks[t].name for t in outside}
+        database = learn_without(left_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
+        if database.rank_predictor is None:
             raise InvalidInput("The union must hold more groups of tasks than this to be judged.")
-        natural = np.flatnonzero([kinds[i] in NATURAL for i in inside])
-        learned = Fold.of(known, performance[inside], natural, grid, predictor, recipe.seed)
-        left_out = [records.tasks[i].name for i in outside]
-        database = learn_without(left_out, records, pieces, pairs_per_task=2_000, learn_ranks=False)
+        others = MetaRecords(recipe, tuple(record for record in records.tasks if record.name not in left_out))
+        fixed = _simple_choices(database)
+        more = None if idea is None else idea(database, others, pieces)
         for t in outside:
-            measures = measure_task(pieces, records.tasks[t], recipe, database.anchors)
-            *_, last = search(database, ReplayedMeasures(recipe.pool.ids, measures), max_models=MAX_MODELS)
-            chosen = predictor.pick(signals[t], grid)
-            picked = {ELECT: recipe.pool.index(last.pick.model_id), **single_models(learned, signals[t], chosen)}
-            for method, model in picked.items():
-                keep(method, t, model_rank(performance[t], model), float(performance[t, model]))
             scores = stored_scores(pieces, records.tasks[t], recipe)
-            averaged = ensembles(grid, chosen.shares, scores.values)
-            names = tuple(averaged)
-            achieved = metric(ScoreMatrix(np.column_stack(list(averaged.values())), names), tasks[t].y)
-            for method, value in zip(names, achieved, strict=True):
-                keep(method, t, value_rank(performance[t], float(value)), float(value))
-            from_history[t] = int(chosen.from_history)
-            expected = predictor.expected_rank(chosen.share)
+            found = {name: select(database, ReplayedScores(scores), strategy=name) for name in STRATEGIES}
+            choices = {name: Choice((selection.model_id,)) for name, selection in found.items()} | fixed
+            choices |= {} if more is None else more(records.tasks[t], scores)
+            for name, choice in choices.items():
+                rank, value = judge(choice, recipe.pool, performance[t], tasks[t].y)
+                ranks.setdefault(name, np.full(n, np.nan))[t] = rank
+                values.setdefault(name, np.full(n, np.nan))[t] = value
+            from_history[t] = int(found["learned"].model_id != found["consensus"].model_id)
+            expected = found["learned"].expected_rank
             if expected is not None:
                 intervals[t] = expected.low, expected.high
         bar.advance()
 
     Parallel(n_jobs=n_jobs, backend="threading")(delayed(leave_out)(fold) for fold in range(int(folds.max()) + 1))
-    return UnionPicks(kinds, groups, ranks, values, intervals, from_history)
+    return UnionPicks(
+        tuple(kind_of(record.name) for record in records.tasks), groups, ranks, values, intervals, from_history
+    )
 
 
-def judge(found: UnionPicks) -> dict[str, Any]:
+def _simple_choices(database: MetaDatabase) -> dict[str, Choice]:
+    """The same model for every task."""
+    history = History(
+        pool=database.pool,
+        performance=database.performance,
+        groups=database.groups,
+        measure_names=database.measure_names,
+        measures=database.measures,
+        meta_features=np.zeros((len(database.tasks), 0)),
+    )
+    nothing = TaskView(np.zeros((len(database.pool), 0)), np.zeros(0))
+    return {name: selector.fit(history).select(nothing) for name, selector in SIMPLE.items()}
+
+
+def compared(found: UnionPicks) -> dict[str, Any]:
     """Mean rank and AP of each method by kind of task, grouped Wilcoxon tests, and the coverage of the intervals."""
     kinds, groups = np.array(found.kinds), np.array(found.groups)
     union = np.isin(kinds, ["wild", "keel"])
@@ -146,7 +153,7 @@ def judge(found: UnionPicks) -> dict[str, Any]:
                 "median_rank": float(np.median(ranks[rows])),
                 "mean_rank_groups": round(float(mine.mean()), 1),
                 "mean_ap": round(float(found.values[name][rows].mean()), 4),
-                "p_value": round(wilcoxon_p(mine, _by_group(found.ranks[ELECT], groups, rows)), 5),
+                "p_value": round(wilcoxon_p(mine, _by_group(found.ranks["elect"], groups, rows)), 5),
                 "p_value_fixed": round(wilcoxon_p(mine, _by_group(found.ranks[FIXED], groups, rows)), 5),
             }
         methods.append(row)
@@ -176,7 +183,13 @@ def _by_group(ranks: FloatArray, groups: Any, rows: Any) -> FloatArray:
 
 
 def run_union(
-    history: Sequence[Path] = (), *, seed: int = 0, work_dir: str | None = None, progress: bool = True, n_jobs: int = 2
+    history: Sequence[Path] = (),
+    *,
+    seed: int = 0,
+    work_dir: str | None = None,
+    progress: bool = True,
+    n_jobs: int = 2,
+    idea: Idea | None = None,
 ) -> dict[str, Any]:
     """``elect bench union``: the strategies with a wide history. ``history`` lists corpora; by default those of
     ``elect corpus`` without the texts, which need a language model."""
@@ -192,4 +205,5 @@ def run_union(
         tasks += history_tasks(seed=seed)
     with work_folder(work_dir) as pieces, meter(progress) as bar:
         records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs)
-        return {"testbed": "union", "source": "computed", **judge(nested_picks(tasks, records, pieces, bar, n_jobs))}
+        picks = nested_picks(tasks, records, pieces, bar, n_jobs, idea)
+    return {"testbed": "union", "source": "computed", **compared(picks)}

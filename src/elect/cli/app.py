@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from elect.cli.bench import app as bench
+from elect.cli.options import Json, Quiet, Seed
+
 app = typer.Typer(
     help="Pick an outlier detector for a table without labels, and run it.",
     no_args_is_help=True,
@@ -13,10 +16,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.add_typer(bench, name="bench")
 
 Table = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, TSV, Parquet, Arrow/Feather or Excel table.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else there.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")]
 Label = Annotated[
     str | None,
     typer.Option(
@@ -48,7 +50,6 @@ Strategy = Annotated[
         "--max-models is given.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Equal seeds give equal results.")]
 Database = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A .elect file of your own history, instead of the one shipped.")
 ]
@@ -235,63 +236,6 @@ def corpus(
     from elect.cli import training
 
     training.corpus(folder, kinds=kinds, seed=seed, json=json, quiet=quiet)
-
-
-@app.command()
-def bench(
-    testbed: Annotated[
-        str,
-        typer.Argument(
-            metavar="wild|controlled|union",
-            help="A testbed of the paper, or union: the strategies on wild and KEEL tasks with a wide history.",
-        ),
-    ],
-    source: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="published or computed; by default published for wild, computed otherwise."),
-    ] = None,
-    protocol: Annotated[
-        str, typer.Option(metavar="NAME", help="loo: leave one task out; strict: leave its siblings out too.")
-    ] = "loo",
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Some of the methods, ELECT always being one; by default all."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="A folder for tables, figures and results.md.")
-    ] = None,
-    work: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder that keeps finished pieces.")] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBERS",
-            help="Instead: the pick after so many simulated answers of a person, such as 0,5,10,20,50.",
-        ),
-    ] = None,
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="For union: a corpus of the history, as elect corpus writes; repeat it."),
-    ] = None,
-    seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Compare ELECT with its baselines, as in the paper, and the strategies with each other."""
-    from elect.cli import training
-
-    training.bench(
-        testbed,
-        source=source,
-        protocol=protocol,
-        methods=methods,
-        output=output,
-        work=work,
-        answers=answers,
-        corpora=corpus or [],
-        seed=seed,
-        json=json,
-        quiet=quiet,
-    )
 
 
 @app.command()

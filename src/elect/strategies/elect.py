@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from elect.core import SearchStep
-from elect.core.sources import ScoreSource
+from elect.core.sources import MeasureSource, ScoreSource
 from elect.history.database import MetaDatabase
 from elect.history.expectation import expected_rank
 from elect.paper.search import search
@@ -15,7 +15,7 @@ from elect.paper.settings import MAX_MODELS
 
 def elect_steps(
     database: MetaDatabase,
-    source: ScoreSource,
+    source: ScoreSource | MeasureSource,
     *,
     max_models: int | None = None,
     max_seconds: float | None = None,

@@ -4,7 +4,7 @@ from elect.bench.testbeds.controlled import MOTHERSETS, choose_mothersets, contr
 from elect.bench.testbeds.errors import ErrorTask, WrongCell, load_errors
 from elect.bench.testbeds.home import data_home
 from elect.bench.testbeds.injection import KINDS, Mixture, fit_mixture, inject
-from elect.bench.testbeds.odd import load_odd, odd_records
+from elect.bench.testbeds.odd import load_odd, odd_entries
 from elect.bench.testbeds.published import (
     MEASURE_NAMES,
     PublishedMeasures,
@@ -12,7 +12,7 @@ from elect.bench.testbeds.published import (
     published_measures,
     published_performance,
 )
-from elect.bench.testbeds.wild import TaskRecord, load_more, load_task, load_wild, more_records, wild_records
+from elect.bench.testbeds.wild import TaskEntry, load_more, load_task, load_wild, more_entries, wild_entries
 
 __all__ = [
     "KINDS",
@@ -21,7 +21,7 @@ __all__ = [
     "ErrorTask",
     "Mixture",
     "PublishedMeasures",
-    "TaskRecord",
+    "TaskEntry",
     "WrongCell",
     "choose_mothersets",
     "controlled_tasks",
@@ -34,10 +34,10 @@ __all__ = [
     "load_odd",
     "load_task",
     "load_wild",
-    "more_records",
-    "odd_records",
+    "more_entries",
+    "odd_entries",
     "published_labels",
     "published_measures",
     "published_performance",
-    "wild_records",
+    "wild_entries",
 ]

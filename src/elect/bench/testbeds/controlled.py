@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 
 from elect.bench.testbeds.injection import KINDS, fit_mixture, inject, standardize
-from elect.bench.testbeds.wild import TaskRecord, load_task, wild_records
+from elect.bench.testbeds.wild import TaskEntry, load_task, wild_entries
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
 
@@ -49,22 +49,22 @@ MOTHERSETS = (
 """What ``choose_mothersets`` draws from the wild testbed with seed 0; listed so that the testbed can be read here."""
 
 
-def choose_mothersets(records: Iterable[TaskRecord], seed: int = 0, n: int = N_MOTHERSETS) -> tuple[str, ...]:
+def choose_mothersets(entries: Iterable[TaskEntry], seed: int = 0, n: int = N_MOTHERSETS) -> tuple[str, ...]:
     """The names of ``n`` mothersets drawn at random, no two of one group, in alphabetical order.
 
-    >>> twins = [TaskRecord(name, "twins", 500, 5, 4.0, "x.npz", "") for name in ("a", "b")]
-    >>> other = TaskRecord("c", "other", 500, 5, 4.0, "x.npz", "")
-    >>> wide = TaskRecord("d", "wide", 500, 999, 4.0, "x.npz", "")
+    >>> twins = [TaskEntry(name, "twins", 500, 5, 4.0, "x.npz", "") for name in ("a", "b")]
+    >>> other = TaskEntry("c", "other", 500, 5, 4.0, "x.npz", "")
+    >>> wide = TaskEntry("d", "wide", 500, 999, 4.0, "x.npz", "")
     >>> len(choose_mothersets([*twins, other, wide], n=2))
     2
     >>> "c" in choose_mothersets([*twins, other, wide], n=2)
     True
     """
     siblings: defaultdict[str, list[str]] = defaultdict(list)
-    for record in records:
-        inliers = record.n * (1 - record.outlier_percent / 100)
-        if record.available and record.d <= MAX_COLUMNS and inliers >= MIN_INLIERS:
-            siblings[record.group].append(record.name)
+    for entry in entries:
+        inliers = entry.n * (1 - entry.outlier_percent / 100)
+        if entry.available and entry.d <= MAX_COLUMNS and inliers >= MIN_INLIERS:
+            siblings[entry.group].append(entry.name)
     if len(siblings) < n:
         raise InvalidInput(
             f"{n} mothersets of different groups were asked for, but only {len(siblings)} groups have a table of at "
@@ -79,11 +79,11 @@ def load_controlled(
     home: Path | None = None, seed: int = 0, mothersets: Sequence[str] = MOTHERSETS
 ) -> tuple[LabeledTask, ...]:
     """The controlled testbed: for each motherset its global, local and clustered task, in that order."""
-    records = {record.name: record for record in wild_records(home)}
-    unknown = [name for name in mothersets if name not in records]
+    entries = {entry.name: entry for entry in wild_entries(home)}
+    unknown = [name for name in mothersets if name not in entries]
     if unknown:
         raise InvalidInput(f"Mothersets must be tasks of the wild testbed; {', '.join(unknown)} are not.")
-    return tuple(task for name in mothersets for task in controlled_tasks(load_task(records[name], home), seed))
+    return tuple(task for name in mothersets for task in controlled_tasks(load_task(entries[name], home), seed))
 
 
 def controlled_tasks(motherset: LabeledTask, seed: int = 0) -> tuple[LabeledTask, ...]:

@@ -5,15 +5,15 @@ The tables lie beside ``odd.json`` under the data home, as those of the wild tes
 
 from pathlib import Path
 
-from elect.bench.testbeds.wild import TaskRecord, load_records, read_records
+from elect.bench.testbeds.wild import TaskEntry, load_entries, read_entries
 from elect.core import LabeledTask
 
 
-def odd_records(home: Path | None = None) -> tuple[TaskRecord, ...]:
+def odd_entries(home: Path | None = None) -> tuple[TaskEntry, ...]:
     """The tasks, in the order of their names."""
-    return read_records("odd.json", home)
+    return read_entries("odd.json", home)
 
 
 def load_odd(home: Path | None = None) -> list[LabeledTask]:
     """All tasks, each checked against its digest."""
-    return list(load_records(odd_records(home), home))
+    return list(load_entries(odd_entries(home), home))

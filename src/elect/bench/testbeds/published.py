@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from elect.bench.testbeds.home import data_file
-from elect.bench.testbeds.wild import wild_records
+from elect.bench.testbeds.wild import wild_entries
 from elect.core import PerformanceMatrix
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, read_only
@@ -48,7 +48,7 @@ def published_performance(
         raise InvalidInput(
             f"{path} must hold numbers after the first column: {error}. Fetch the file again."
         ) from error
-    tasks = tuple(record.name for record in wild_records(home))
+    tasks = tuple(entry.name for entry in wild_entries(home))
     _check_tasks(path, rows, tasks)
     if any(len(rows[task]) != len(labels) for task in tasks):
         raise InvalidInput(f"{path} must hold {len(labels)} numbers a line; some line has more or fewer.")
@@ -130,7 +130,7 @@ def published_measures(
         values = np.stack([stored[name].astype(np.float64) for name in names], axis=2)
     if tuple(labels) != published_labels(home):
         raise InvalidInput(f"{path} must hold the models of ap.csv, in the same order. Fetch the files again.")
-    tasks = tuple(record.name for record in wild_records(home))
+    tasks = tuple(entry.name for entry in wild_entries(home))
     _check_tasks(path, stored_tasks, tasks)
     order = [stored_tasks.index(task) for task in tasks]
     return PublishedMeasures(values[order], tasks, _named(model_ids, labels), tuple(names))

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elect.bench import paper
-from elect.bench.methods import CONTROLLED_IN_PAPER, ELECT
+from elect.bench.methods import ELECT
 from elect.bench.result import BenchResult
-from elect.bench.studies import AblationInfo, SimilarityInfo, TraceInfo
-from elect.bench.tables import ALPHA, ordinal, verdict_of
+
+from . import paper_numbers as paper
+from .studies import AblationInfo, CaseInfo, SimilarityInfo
+from .tables import ALPHA, ordinal, verdict_of
 
 
 def run_name(result: BenchResult) -> str:
@@ -76,7 +77,7 @@ def qth_sentence(result: BenchResult) -> str:
 
 def meta_feature_sentence(result: BenchResult) -> str:
     """The claim of the controlled testbed: methods by meta-features fail where ELECT does not."""
-    shown = [result[name] for name in CONTROLLED_IN_PAPER if name in result]
+    shown = [result[name] for name in paper.P_VALUES["controlled"] if name in result]
     ranks = ", ".join(f"{m.name} {m.mean_rank.estimate:.0f}" for m in shown)
     above = [m.name for m in shown if m.mean_rank.estimate > paper.CONTROLLED_OTHERS_ABOVE]
     return (
@@ -130,7 +131,7 @@ def ablation_sentence(where: str, info: AblationInfo) -> str:
     )
 
 
-def trace_sentence(info: TraceInfo) -> str:
+def case_sentence(info: CaseInfo) -> str:
     first, last, told = info.steps[0], info.steps[-1], paper.CASE_STUDY[-1]
     where = f" ({info.source} numbers)" if info.source else ""
     return (

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.bench import paper
 from elect.bench.beds import Bed
 from elect.bench.elect_method import ElectSelector
-from elect.bench.methods import ABLATIONS, ELECT, ELECT_METHOD, EXAMINED, EXAMINED_COMPUTED, Method
+from elect.bench.methods import ELECT, ELECT_METHOD, Method
 from elect.bench.protocol import folds
 from elect.bench.result import BenchResult, MethodResult
 from elect.bench.run import bench_of
@@ -17,6 +16,9 @@ from elect.history.pieces import Pieces
 from elect.paper.similarity import similarity_to_tasks, task_similarities
 from elect.support.arrays import FloatArray, read_only
 from elect.support.meter import Meter
+
+from . import paper_numbers as paper
+from .variants import ABLATIONS, EXAMINED, EXAMINED_COMPUTED
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class SimilarityInfo:
 
 
 @dataclass(frozen=True)
-class TraceStep:
+class CaseStep:
     """One iteration of the search on a task. ``similarity`` is the true mean similarity of the neighbours found."""
 
     iteration: int
@@ -52,23 +54,23 @@ class TraceStep:
 
 
 @dataclass(frozen=True, eq=False)
-class TraceInfo:
+class CaseInfo:
     """The search on one task, iteration by iteration; iteration 0 is after the initial models."""
 
     task: str
-    steps: tuple[TraceStep, ...]
+    steps: tuple[CaseStep, ...]
     best_similarity: float
     best_model: str
     source: str = ""
 
     @property
-    def shown(self) -> tuple[TraceStep, ...]:
+    def shown(self) -> tuple[CaseStep, ...]:
         """The iterations that the paper shows, as far as there are as many, and the last."""
         wanted = {step.iteration for step in paper.CASE_STUDY} | {self.steps[-1].iteration}
         return tuple(step for step in self.steps if step.iteration in wanted)
 
 
-def trace_of(bed: Bed, task: str, protocol: str = "loo", seed: int = 0) -> TraceInfo:
+def case_of(bed: Bed, task: str, protocol: str = "loo", seed: int = 0) -> CaseInfo:
     """The search on one task, beside the truth about it."""
     fold = next(fold for fold in folds(bed.tasks, bed.groups, protocol) if task in fold.held_out)
     history, views = bed.history(fold, ELECT_METHOD.reference)
@@ -81,14 +83,14 @@ def trace_of(bed: Bed, task: str, protocol: str = "loo", seed: int = 0) -> Trace
     nearest = {history.performance.tasks[k] for k in np.argsort(-truth, kind="stable")[:t]}
     steps = []
     iteration = -1
-    for step in fitted.trace(views[task]):
+    for step in fitted.steps(views[task]):
         last_initial = step.phase == "initial" and step.evaluated == fitted.database.initial_models[-1]
         if not (last_initial or step.phase == "adaptive"):
             continue
         iteration += 1
         neighbors = [neighbor.task for neighbor in step.neighbors]
         steps.append(
-            TraceStep(
+            CaseStep(
                 iteration=iteration,
                 evaluated=step.evaluated or "",
                 similarity=float(np.mean([truth[position[name]] for name in neighbors])),
@@ -99,7 +101,7 @@ def trace_of(bed: Bed, task: str, protocol: str = "loo", seed: int = 0) -> Trace
             )
         )
     best = float(np.sort(truth)[::-1][:t].mean())
-    return TraceInfo(task, tuple(steps), best, bed.pool.ids[int(np.argmax(row))])
+    return CaseInfo(task, tuple(steps), best, bed.pool.ids[int(np.argmax(row))])
 
 
 @dataclass(frozen=True, eq=False)

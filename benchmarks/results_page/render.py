@@ -1,4 +1,4 @@
-"""Draws computed figures with matplotlib, as SVG and PNG. Nothing is computed here but positions."""
+"""Draws computed figures with matplotlib, as SVG. Nothing is computed here but positions."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from elect.bench import paper
-from elect.bench.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
 from elect.bench.methods import ELECT
-from elect.bench.studies import AblationInfo, SimilarityInfo, TraceInfo
+
+from . import paper_numbers as paper
+from .figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
+from .studies import AblationInfo, CaseInfo, SimilarityInfo
 
 INK, MUTED, ACCENT, SECOND = "#222222", "#8a8a8a", "#c0392b", "#2c6fab"
-_DPI = 150
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -26,16 +26,15 @@ def new_figure(width: float, height: float) -> Any:
     return figure
 
 
-def save(figure: Any, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write ``name.svg`` and ``name.png``; equal figures give equal files."""
+def save_svg(figure: Any, folder: Path, name: str) -> Path:
+    """Write ``name.svg``; equal figures give equal files."""
     import matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
-    svg, png = folder / f"{name}.svg", folder / f"{name}.png"
+    path = folder / f"{name}.svg"
     with matplotlib.rc_context({"svg.hashsalt": "elect"}):
-        figure.savefig(svg, metadata={"Date": None})
-        figure.savefig(png, dpi=_DPI, metadata={"Software": None})
-    return svg, png
+        figure.savefig(path, metadata={"Date": None})
+    return path
 
 
 def _plain(axes: Any) -> None:
@@ -219,7 +218,7 @@ def draw_ablations(title: str, infos: Sequence[AblationInfo]) -> Any:
     return figure
 
 
-def draw_trace(info: TraceInfo) -> Any:
+def draw_case(info: CaseInfo) -> Any:
     """Similarity of the neighbours found and rank of the pick, iteration by iteration, the paper's points beside."""
     figure = new_figure(8.0, 5.2)
     top, bottom = figure.subplots(2, 1, sharex=True)

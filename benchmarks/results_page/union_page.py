@@ -3,29 +3,31 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elect.bench.tables import Table, p_text
+from elect.strategies import STRATEGIES
+
+from .tables import TextTable, p_equation, p_text
 
 SUBSETS = ("wild", "keel", "union", "test", "development", "injected", "simulated", "images", "texts", "all")
-SMOOTHED = "fixed: by mean rank, averaged over neighbouring parameters"
-_SHIPPED = ("learned", "consensus", SMOOTHED, "ELECT")
+ELECT, SIMPLE = "elect", "best fixed model by mean rank"
 
 
 def union_section(result: Mapping[str, Any]) -> Iterator[str]:
-    """The section, from the JSON of ``elect bench union``."""
+    """The section, from what the command ``union`` printed."""
     tasks, groups = result["n_tasks"], result["n_groups"]
     yield "## Better picks: strategies with a wide history"
     yield (
-        f"From `elect bench union`, strict: {tasks['all']} tasks of {groups['all']} sources, dealt by source to ten "
-        "folds; everything is learned from the other nine. Besides the wild tasks they are cut from KEEL's "
-        "classification data, pictures and texts, simulated, or have injected outliers. *Union* is wild and KEEL "
-        f"({tasks['union']} tasks, {groups['union']} sources). Of it, *test* are the wild tasks and those of KEEL with "
-        f"a source akin to them ({tasks['test']} tasks, {groups['test']} sources); how the signals, the ranker and the "
-        "gate are built was chosen on the others (*development*, and the other kinds), not on these. The margin of the "
-        "gate was chosen among five on the development tasks, after a first look at the test tasks and before tied "
-        "scores were mended in the signals; with the signals as they are the five margins below cannot be told apart. "
-        "p-values are Wilcoxon tests on the mean ranks of the sources, two-sided, without a correction for how many "
-        "ideas were tried."
+        f"Strict, from `python -m benchmarks.results_page union`: {tasks['all']} tasks of {groups['all']} sources, "
+        "dealt by source to ten folds; everything is learned from the other nine. Besides the wild tasks they are cut "
+        "from KEEL's classification data, pictures and texts, simulated, or have injected outliers. "
+        f"*Union* is wild and KEEL ({tasks['union']} tasks, {groups['union']} sources). Of it, *test* are the wild "
+        f"tasks and those of KEEL with a source akin to them ({tasks['test']} tasks, {groups['test']} sources); how "
+        "the signals, the ranker and the gate are built was chosen on the others (*development*, and the other kinds), "
+        "not on these. The margin of the gate was chosen among five on the development tasks, after a first look at "
+        "the test tasks and before tied scores were mended in the signals; with the signals as they are the five "
+        "margins below cannot be told apart. p-values are Wilcoxon tests on the mean ranks of the sources, two-sided, "
+        "without a correction for how many ideas were tried."
     )
+    yield from result.get("notes", ())
     yield "Mean rank of the picked model among all (lower is better), and the p-value on the union:"
     yield _ranks(result).markdown()
     yield "Mean average precision of the pick:"
@@ -47,40 +49,40 @@ def _ordered(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return sorted(result["methods"], key=lambda row: float(row["union"]["mean_rank_groups"]))
 
 
-def _ranks(result: Mapping[str, Any]) -> Table:
+def _ranks(result: Mapping[str, Any]) -> TextTable:
     subsets = _subsets(result)
-    heads = ("method", *subsets, "union, by source", "p against fixed", "p against ELECT")
+    heads = ("method", *subsets, "union, by source", "p against best by mean rank", "p against elect")
     rows = []
     for row in _ordered(result):
         ranks = [f"{row[subset]['mean_rank']:.1f}" for subset in subsets]
         union = row["union"]
         numbers = (f"{union['mean_rank_groups']:.1f}", p_text(union["p_value_fixed"]), p_text(union["p_value"]))
         rows.append((_name(row["name"]), *ranks, *numbers))
-    return Table(heads, tuple(rows))
+    return TextTable(heads, tuple(rows))
 
 
-def _precision(result: Mapping[str, Any]) -> Table:
+def _precision(result: Mapping[str, Any]) -> TextTable:
     subsets = _subsets(result)
     rows = [
         (_name(row["name"]), *(f"{row[subset]['mean_ap']:.3f}" for subset in subsets))
         for row in sorted(result["methods"], key=lambda row: -float(row["union"]["mean_ap"]))
     ]
-    return Table(("method", *subsets), tuple(rows))
+    return TextTable(("method", *subsets), tuple(rows))
 
 
-def _coverage(result: Mapping[str, Any]) -> Table:
+def _coverage(result: Mapping[str, Any]) -> TextTable:
     rows = []
     for subset in _subsets(result):
         found = result["coverage"][subset]
         numbers = (f"{found['covered']:.1%}", f"{found['mean_width']:.0f}", f"{found['from_history']:.0%}")
         rows.append((subset, str(result["n_tasks"][subset]), *numbers))
-    return Table(("tasks", "number", "covered", "mean width", "overruled"), tuple(rows))
+    return TextTable(("tasks", "number", "covered", "mean width", "overruled"), tuple(rows))
 
 
 def _sentences(result: Mapping[str, Any]) -> Iterator[str]:
     rows = {row["name"]: row for row in result["methods"]}
-    for name in ("learned", "consensus", SMOOTHED):
-        for rival, key in (("ELECT", "p_value"), ("best fixed model by mean rank", "p_value_fixed")):
+    for name in (name for name in STRATEGIES if name in rows and name != ELECT):
+        for rival, key in ((ELECT, "p_value"), (SIMPLE, "p_value_fixed")):
             for subset in ("union", "test", "all"):
                 yield _against(rows, name, rival, key, subset)
     single = [row for row in result["methods"] if not row["name"].startswith("mean of")]
@@ -96,8 +98,8 @@ def _against(rows: Mapping[str, Mapping[str, Any]], name: str, rival: str, key: 
     p = float(mine[key])
     verdict = "no difference" if p >= 0.05 else "better" if _better(mine, other) else "worse"
     return (
-        f"*{name}* against {rival}, {subset}: mean rank by source {mine['mean_rank_groups']:.1f} and "
-        f"{other['mean_rank_groups']:.1f}, p = {p_text(p)}: {verdict}."
+        f"*{name}* against *{rival}*, {subset}: mean rank by source {mine['mean_rank_groups']:.1f} and "
+        f"{other['mean_rank_groups']:.1f}, {p_equation(p)}: {verdict}."
     )
 
 
@@ -106,4 +108,4 @@ def _better(mine: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _name(name: str) -> str:
-    return f"**{name}**" if name in _SHIPPED else name
+    return f"**{name}**" if name in STRATEGIES else name

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.bench import paper
 from elect.bench.methods import ELECT
 from elect.bench.result import BenchResult, MethodResult
-from elect.bench.studies import AblationInfo, SimilarityInfo, TraceInfo
 from elect.support.arrays import FloatArray
+
+from . import paper_numbers as paper
+from .studies import AblationInfo, CaseInfo, SimilarityInfo
 
 ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A header and rows of texts."""
 
     header: tuple[str, ...]
@@ -25,7 +26,7 @@ class Table:
 
     def markdown(self) -> str:
         """
-        >>> print(Table(("a", "b"), (("1", "x|y"),)).markdown())
+        >>> print(TextTable(("a", "b"), (("1", "x|y"),)).markdown())
         | a | b |
         |---|---|
         | 1 | x\\|y |
@@ -57,9 +58,24 @@ def ordinal(number: int) -> str:
 
 
 def p_text(value: float | None) -> str:
+    """A p-value in a cell.
+
+    >>> p_text(0.04321), p_text(0.00001), p_text(None)
+    ('0.0432', '< 0.0001', '-')
+    """
     if value is None:
         return "-"
     return "< 0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def p_equation(value: float) -> str:
+    """A p-value in a sentence.
+
+    >>> p_equation(0.04321), p_equation(0.00001)
+    ('p = 0.0432', 'p < 0.0001')
+    """
+    text = p_text(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def seconds_text(value: float) -> str:
@@ -76,7 +92,7 @@ def by_mean_rank(result: BenchResult) -> list[MethodResult]:
     return sorted(result.methods, key=lambda method: method.mean_rank.estimate)
 
 
-def methods_table(result: BenchResult) -> Table:
+def methods_table(result: BenchResult) -> TextTable:
     """All methods, best mean rank first."""
     header = ("method", "mean rank", "95 % interval", "median", "mean AP", "p against ELECT", "q-th best", "s a task")
     rows = []
@@ -96,10 +112,10 @@ def methods_table(result: BenchResult) -> Table:
                 seconds_text(m.seconds),
             )
         )
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))
 
 
-def overview_table(results: Sequence[BenchResult]) -> Table:
+def overview_table(results: Sequence[BenchResult]) -> TextTable:
     """The mean rank of every method in every run, best first by the first run; the paper's where it gives one."""
     header = ("method", *(f"{r.testbed}, {r.source}, {r.protocol}" for r in results), "paper (wild; controlled)")
     rows = []
@@ -108,7 +124,7 @@ def overview_table(results: Sequence[BenchResult]) -> Table:
         told = [number(paper.MEAN_RANK[bed].get(m.name), 0) for bed in ("wild", "controlled")]
         name = f"**{m.name}**" if m.name == ELECT else m.name
         rows.append((name, *cells, "-" if told == ["-", "-"] else "; ".join(told)))
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))
 
 
 def _overview_cell(result: BenchResult, name: str) -> str:
@@ -119,7 +135,7 @@ def _overview_cell(result: BenchResult, name: str) -> str:
     return text if m.tasks == result.tasks else f"{text} ({len(m.tasks)} tasks)"
 
 
-def pairwise_table(result: BenchResult) -> Table:
+def pairwise_table(result: BenchResult) -> TextTable:
     """The paper's Table II: ELECT against each baseline, our p-value beside the paper's, the better method in bold."""
     elect = result[ELECT]
     published = paper.P_VALUES[result.testbed]
@@ -139,7 +155,7 @@ def pairwise_table(result: BenchResult) -> Table:
                 p_text(published[m.name]) if m.name in published else "not tested",
             )
         )
-    return Table(("ours", "baseline", "p", "better at 0.05", "p in the paper"), tuple(rows))
+    return TextTable(("ours", "baseline", "p", "better at 0.05", "p in the paper"), tuple(rows))
 
 
 def verdict_of(elect: MethodResult, other: MethodResult) -> str:
@@ -150,17 +166,17 @@ def verdict_of(elect: MethodResult, other: MethodResult) -> str:
     return "better" if sum(mine) < sum(other.ranks) else "worse"
 
 
-def tasks_table(result: BenchResult) -> Table:
+def tasks_table(result: BenchResult) -> TextTable:
     """The rank of every method's choice on every task: all that the statistics are made of."""
     names = [m.name for m in result.methods]
     rows = []
     for task, group in zip(result.tasks, result.groups, strict=True):
         cells = [number(m.ranks[m.tasks.index(task)], 2) if task in m.tasks else "" for m in result.methods]
         rows.append((task, group, *cells))
-    return Table(("task", "group", *names), tuple(rows))
+    return TextTable(("task", "group", *names), tuple(rows))
 
 
-def ablation_table(infos: Sequence[tuple[str, AblationInfo]]) -> Table:
+def ablation_table(infos: Sequence[tuple[str, AblationInfo]]) -> TextTable:
     """Each ablation on each run: medians and the one-sided p-value, ours and the paper's."""
     rows = []
     for where, info in infos:
@@ -176,22 +192,22 @@ def ablation_table(infos: Sequence[tuple[str, AblationInfo]]) -> Table:
             )
         )
     header = ("run", "comparison", "median rank", "mean rank", "one-sided p", "paper (wild): medians")
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))
 
 
 def _median(values: FloatArray) -> float:
     return float(np.median(values))
 
 
-def similarity_table(infos: Sequence[SimilarityInfo]) -> Table:
+def similarity_table(infos: Sequence[SimilarityInfo]) -> TextTable:
     rows = []
     for info in infos:
         told = paper.SIMILARITY_MEDIAN[info.testbed]
         rows.append((info.label, str(len(info.values)), number(info.median, 4), number(told, 4)))
-    return Table(("testbed", "pairs of tasks", "median similarity", "in the paper"), tuple(rows))
+    return TextTable(("testbed", "pairs of tasks", "median similarity", "in the paper"), tuple(rows))
 
 
-def trace_table(info: TraceInfo) -> Table:
+def case_table(info: CaseInfo) -> TextTable:
     """The paper's Table III with ours beside it."""
     told = {step.iteration: step for step in paper.CASE_STUDY}
     rows = []
@@ -217,10 +233,10 @@ def trace_table(info: TraceInfo) -> Table:
         "its rank",
         "paper: similarity, matched, pick, rank",
     )
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))
 
 
-def examined_table(result: BenchResult) -> Table:
+def examined_table(result: BenchResult) -> TextTable:
     """Each thing that was examined, as a change of ELECT."""
     rows = []
     for m in result.methods:
@@ -238,4 +254,4 @@ def examined_table(result: BenchResult) -> Table:
             )
         )
     header = ("changed", "to", "mean rank", "95 % interval", "median", "mean AP", "sd over seeds", "p against ELECT")
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))

@@ -1,4 +1,4 @@
-"""The figures of the evaluation as computed values; ``elect.bench.render`` draws them."""
+"""The figures of the evaluation as computed values; ``render`` draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

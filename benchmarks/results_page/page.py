@@ -1,4 +1,4 @@
-"""The files of a run: tables, figures, and ``results.md``, our numbers beside the paper's."""
+"""``results.md`` with its tables and figures: our numbers beside the paper's."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,27 +7,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from elect.bench import paper, render, tables, words
-from elect.bench.beds import Bed
-from elect.bench.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
 from elect.bench.methods import ELECT, METHODS
 from elect.bench.result import BenchResult
 from elect.bench.run import bench_of
 from elect.bench.sources import make_bed
-from elect.bench.studies import (
-    AblationInfo,
-    SimilarityInfo,
-    TraceInfo,
-    ablations_of,
-    run_ablations,
-    run_examined,
-    trace_of,
-)
-from elect.bench.union_page import union_section
-from elect.history.pieces import Pieces
 from elect.history.records import work_folder
 from elect.support.atomic import write_atomically
-from elect.support.meter import Meter, meter
+from elect.support.meter import meter
+
+from . import paper_numbers as paper
+from . import render, tables, words
+from .figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
+from .studies import AblationInfo, CaseInfo, SimilarityInfo, ablations_of, case_of, run_ablations, run_examined
+from .union_page import union_section
+
+COMMAND = "python -m benchmarks.results_page page DIR --work WORK --union UNION.json"
 
 RUNS = (
     ("wild", "published", "loo"),
@@ -41,28 +35,16 @@ EXAMINED_RUNS = (("wild", "published", "loo"), ("wild", "computed", "loo"), ("co
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Contents:
     """All that a page is made of."""
 
     results: tuple[BenchResult, ...]
     similarities: tuple[SimilarityInfo, ...]
     ablations: tuple[tuple[str, tuple[AblationInfo, ...]], ...]
     examined: tuple[BenchResult, ...]
-    traces: tuple[TraceInfo, ...]
+    cases: tuple[CaseInfo, ...]
     command: str
     union: Mapping[str, Any] | None = None
-
-
-def write_run(folder: Path, bed: Bed, result: BenchResult, pieces: Pieces, bar: Meter) -> None:
-    """The files of one run: ``bench.json``, tables, figures and ``results.md``."""
-    ablations = ablations_of(run_ablations(bed, result.protocol, result.seed, pieces, bar))
-    traces: tuple[TraceInfo, ...] = ()
-    if paper.CASE_TASK in bed.tasks:
-        traces = (trace_of(bed, paper.CASE_TASK, result.protocol, result.seed),)
-    command = f"elect bench {result.testbed} --source {result.source} --protocol {result.protocol} -o DIR"
-    report = Report((result,), (SimilarityInfo.of(bed),), ((words.run_name(result), ablations),), (), traces, command)
-    _write(folder / "bench.json", json.dumps(result.to_json(), indent=2) + "\n")
-    write_page(folder, report)
 
 
 def write_results(
@@ -71,10 +53,10 @@ def write_results(
     seed: int = 0,
     progress: bool = True,
     union: str | PathLike[str] | None = None,
-) -> Report:
+) -> Contents:
     """Both testbeds, both sources, both protocols, and what was examined: the project's ``docs/results.md``.
 
-    ``union`` is a file of what ``elect bench union --json`` printed, for the part about the strategies.
+    ``union`` is a file of what the command ``union`` printed, for the part about the strategies.
     """
     strategies = None if union is None else json.loads(Path(union).read_text(encoding="utf-8"))
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
@@ -87,20 +69,20 @@ def write_results(
         ]
         examined = [run_examined(beds[run[:2]], run[2], seed, pieces, bar) for run in EXAMINED_RUNS]
         wild = [bed for bed in beds.values() if paper.CASE_TASK in bed.tasks]
-        report = Report(
+        report = Contents(
             tuple(results),
             tuple(SimilarityInfo.of(bed) for bed in beds.values()),
             tuple(ablations),
             tuple(examined),
-            tuple(replace(trace_of(bed, paper.CASE_TASK, seed=seed), source=bed.source) for bed in wild),
-            "python -m elect.bench DIR WORK UNION.json",
+            tuple(replace(case_of(bed, paper.CASE_TASK, seed=seed), source=bed.source) for bed in wild),
+            COMMAND,
             strategies,
         )
         write_page(Path(folder), report)
     return report
 
 
-def write_page(folder: Path, report: Report) -> None:
+def write_page(folder: Path, report: Contents) -> None:
     """``results.md`` in the folder, and what it shows under ``figures/``."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = folder / "figures"
@@ -123,7 +105,7 @@ def _file_name(result: BenchResult) -> str:
 
 
 def _image(figures: Path, name: str, alt: str, figure: object) -> str:
-    render.save(figure, figures, name)
+    render.save_svg(figure, figures, name)
     return f"![{alt}](figures/{name}.svg)"
 
 
@@ -131,13 +113,13 @@ def _bullets(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _page(report: Report, figures: Path) -> Iterator[str]:
+def _page(report: Contents, figures: Path) -> Iterator[str]:
     yield "# Results"
     yield (
         f"Generated by `{report.command}`; no number on this page was typed by hand, except the paper's own, which "
-        "stand in `elect/benchmark/paper.py` with their places in the paper. A rank is the AP-rank of the model that "
-        "a method chooses, among all models of the pool: 1 is the best. `loo` leaves one task out, as the paper does; "
-        "`strict` leaves its siblings out too."
+        "stand in `benchmarks/results_page/paper_numbers.py` with their places in the paper. A rank is the AP-rank of "
+        "the model that a method chooses, among all models of the pool: 1 is the best. `loo` leaves one task out, as "
+        "the paper does; `strict` leaves its siblings out too."
     )
     yield "## In short"
     yield _bullets([words.rank_sentence(result) for result in report.results])
@@ -149,7 +131,7 @@ def _page(report: Report, figures: Path) -> Iterator[str]:
     for result in report.results:
         yield from _run_section(result, figures)
     yield from _similarity_section(report, figures)
-    yield from _trace_section(report, figures)
+    yield from _case_section(report, figures)
     yield from _ablation_section(report, figures)
     yield from _examined_section(report)
     if report.union is not None:
@@ -158,7 +140,7 @@ def _page(report: Report, figures: Path) -> Iterator[str]:
     yield _bullets(list(dict.fromkeys(note for result in report.results for note in result.notes)))
 
 
-def _interval_section(report: Report, figures: Path) -> Iterator[str]:
+def _interval_section(report: Contents, figures: Path) -> Iterator[str]:
     for key in dict.fromkeys((result.testbed, result.source) for result in report.results):
         both = [result for result in report.results if (result.testbed, result.source) == key]
         info = IntervalsInfo.of(both, paper.MEAN_RANK[key[0]][ELECT])
@@ -166,7 +148,7 @@ def _interval_section(report: Report, figures: Path) -> Iterator[str]:
         yield _image(figures, name, f"Mean ranks with intervals: {info.title}", render.draw_intervals(info))
 
 
-def _difference_section(report: Report) -> Iterator[str]:
+def _difference_section(report: Contents) -> Iterator[str]:
     yield "## Where this differs from the paper"
     loo = [result for result in report.results if result.protocol == "loo"] or list(report.results)
     sentences = []
@@ -186,7 +168,7 @@ def _difference_section(report: Report) -> Iterator[str]:
             if (other.testbed, other.source, other.protocol) == same:
                 sentences.append(words.sibling_sentence(result, other))
     sentences.append(words.similarity_sentence(report.similarities))
-    sentences += [words.trace_sentence(trace) for trace in report.traces]
+    sentences += [words.case_sentence(case) for case in report.cases]
     sentences += [words.ablation_sentence(where, info) for where, infos in report.ablations for info in infos]
     yield _bullets(sentences)
 
@@ -216,23 +198,23 @@ def _run_section(result: BenchResult, figures: Path) -> Iterator[str]:
         )
 
 
-def _similarity_section(report: Report, figures: Path) -> Iterator[str]:
+def _similarity_section(report: Contents, figures: Path) -> Iterator[str]:
     yield "## Similarity of tasks"
     yield tables.similarity_table(report.similarities).markdown()
     drawn = render.draw_similarities(report.similarities)
     yield _image(figures, "similarities", "Distribution of pairwise task similarities", drawn)
 
 
-def _trace_section(report: Report, figures: Path) -> Iterator[str]:
-    for trace in report.traces:
-        yield f"## Case study: {trace.task}" + (f", {trace.source} numbers" if trace.source else "")
-        yield words.trace_sentence(trace)
-        yield tables.trace_table(trace).markdown()
-        name = f"case-study-{trace.source}" if trace.source else "case-study"
-        yield _image(figures, name, f"The search on {trace.task}", render.draw_trace(trace))
+def _case_section(report: Contents, figures: Path) -> Iterator[str]:
+    for case in report.cases:
+        yield f"## Case study: {case.task}" + (f", {case.source} numbers" if case.source else "")
+        yield words.case_sentence(case)
+        yield tables.case_table(case).markdown()
+        name = f"case-study-{case.source}" if case.source else "case-study"
+        yield _image(figures, name, f"The search on {case.task}", render.draw_case(case))
 
 
-def _ablation_section(report: Report, figures: Path) -> Iterator[str]:
+def _ablation_section(report: Contents, figures: Path) -> Iterator[str]:
     yield "## Ablations: coverage against random initialisation, expected improvement against greedy"
     rows = [(where, info) for where, infos in report.ablations for info in infos]
     yield tables.ablation_table(rows).markdown()
@@ -241,7 +223,7 @@ def _ablation_section(report: Report, figures: Path) -> Iterator[str]:
         yield _image(figures, name, f"Ablations: {where}", render.draw_ablations(where, infos))
 
 
-def _examined_section(report: Report) -> Iterator[str]:
+def _examined_section(report: Contents) -> Iterator[str]:
     if not report.examined:
         return
     yield "## What was examined because ELECT's rank is not the paper's"

@@ -1,6 +1,7 @@
-"""What was tried for better picks without labels, each as a function of what is known inside a fold.
+"""What was tried for better picks without labels and did not become a strategy: ``docs/results.md`` has a row each.
 
-Those that became strategies are among them, and those that failed too: ``docs/results.md`` has a row for each.
+An idea sees what a strategy sees: the database of the other groups, the records it was learned from, and the scores of
+the task that was left out.
 """
 
 from collections.abc import Sequence
@@ -8,26 +9,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.history.learned import RANKER, rank_shares
+from elect.bench.baselines import Choice
+from elect.bench.union import Chooser, kind_of
+from elect.core import ScoreMatrix
+from elect.errors import InvalidInput
+from elect.history.database import MetaDatabase
+from elect.history.learned import RANKER, rank_shares, task_signals
+from elect.history.pieces import Pieces
 from elect.history.rank_predictor import LearnedPick, RankPredictor, ranker_rows
+from elect.history.records import MetaRecords, TaskRecord
 from elect.history.signals import Grid, Signals
 from elect.measures import rank
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.boosting import boost
 from elect.support.trees import TreeEnsemble
 
+NATURAL = ("wild", "keel", "images", "image features", "texts")
+"""The kinds that are cut from real tables, pictures and texts."""
+
+MARGINS = (0.0, 0.05, 0.1, 0.15, 0.2)
 _NEIGHBORS = 10
 _SHRINK = 0.5
 _MARGIN = 0.05
-MARGINS = (0.0, 0.05, 0.1, 0.15, 0.2)
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class Known:
     """What is known inside a fold, and learned from it."""
 
     signals: Sequence[Signals]
-    performance: FloatArray  # (tasks, models)
     shares: FloatArray  # (tasks, models)
     natural: IntArray  # the tasks cut from real tables, neither injected nor simulated
     grid: Grid
@@ -44,7 +54,7 @@ class Fold:
         grid: Grid,
         predictor: RankPredictor,
         seed: int,
-    ) -> "Fold":
+    ) -> "Known":
         prior = predictor.prior
         everything = np.arange(len(signals))
         centred = performance - performance.mean(axis=1, keepdims=True)
@@ -52,7 +62,6 @@ class Fold:
         shares = rank_shares(performance)
         return cls(
             signals,
-            performance,
             shares,
             natural,
             grid,
@@ -62,6 +71,31 @@ class Fold:
         )
 
 
+def every_idea(database: MetaDatabase, history: MetaRecords, pieces: Pieces) -> Chooser:
+    """All of them, learned from the records of a fold."""
+    recipe = history.recipe
+    grid = Grid.of(recipe.pool)
+    predictor = database.rank_predictor
+    if predictor is None:
+        raise InvalidInput("The history must be large enough for a rank predictor.")
+    signals = [task_signals(pieces, record, recipe, grid) for record in history.tasks]
+    natural = np.flatnonzero([kind_of(record.name) in NATURAL for record in history.tasks])
+    known = Known.of(signals, history.performance.values, natural, grid, predictor, recipe.seed)
+
+    def choices(record: TaskRecord, scores: ScoreMatrix) -> dict[str, Choice]:
+        seen = task_signals(pieces, record, recipe, grid)
+        forecast = predictor.pick(seen, grid)
+        picked = single_models(known, seen, forecast)
+        averaged = ensembles(grid, forecast.shares, scores.values)
+        ids = recipe.pool.ids
+        return {
+            **{name: Choice((ids[model],)) for name, model in picked.items()},
+            **{name: Choice(ids, mean) for name, mean in averaged.items()},
+        }
+
+    return choices
+
+
 def _trees(
     signals: Sequence[Signals], tasks: IntArray, target: FloatArray, prior: FloatArray, seed: int
 ) -> TreeEnsemble:
@@ -69,49 +103,45 @@ def _trees(
     return TreeEnsemble.from_lightgbm_text(boost(rows, target[tasks].ravel(), RANKER, seed))
 
 
-def single_models(fold: Fold, signals: Signals, chosen: LearnedPick) -> dict[str, int]:
-    """The model each idea picks on a task, ``chosen`` being the learned pick there."""
-    grid, predictor = fold.grid, fold.predictor
-    mean = fold.shares.mean(axis=0)
-    fixed, smoothed = int(np.argmin(mean)), int(np.argmin(grid.smoothed(mean)))
-    forecast, best, common = chosen.shares, chosen.best, chosen.common
-    families = grid.averages @ forecast
+def single_models(known: Known, signals: Signals, forecast: LearnedPick) -> dict[str, int]:
+    """The model each idea picks on a task, ``forecast`` being what the rank predictor says of it."""
+    grid, predictor = known.grid, known.predictor
+    shares, best, common = forecast.shares, forecast.best, forecast.common
+    smoothed = int(np.argmin(grid.smoothed(known.shares.mean(axis=0))))
+    families = grid.averages @ shares
     in_family = np.where(grid.family == int(np.argmin(families)), predictor.prior, np.inf)
-    sure = forecast[smoothed] - forecast[best] > _MARGIN
+    sure = shares[smoothed] - shares[best] > _MARGIN
     rows = ranker_rows(signals, predictor.prior)
     skip = 2 * grid.n_families
     return {
-        "learned": chosen.model,
-        "consensus": common,
         **{
-            f"learned, overruling the consensus from a gain of {margin:g} on": best if chosen.gain > margin else common
+            f"learned, overruling the consensus from a gain of {margin:g} on": best
+            if forecast.gain > margin
+            else common
             for margin in MARGINS
         },
-        "best fixed model by mean rank": fixed,
-        "best fixed model by mean AP": int(np.argmax(fold.performance.mean(axis=0))),
-        "fixed: by mean rank, averaged over neighbouring parameters": smoothed,
-        "best fixed model of the tasks cut from real tables": int(np.argmin(fold.shares[fold.natural].mean(axis=0))),
+        "best fixed model of the tasks cut from real tables": int(np.argmin(known.shares[known.natural].mean(axis=0))),
         "agreement with all models (MC over the pool)": int(np.argmax(signals.models[:, skip])),
         "agreement on the top rows": int(np.argmax(signals.models[:, skip + 3])),
         "agreement with the mean of the families": int(np.argmax(signals.models[:, skip + 4])),
-        "10 tasks with the most similar agreement of families": _nearest(fold, signals),
+        "10 tasks with the most similar agreement of families": _nearest(known, signals),
         "ranker without gate": best,
         "ranker where it forecasts a gain on the fixed model": best if sure else smoothed,
-        "ranker, averaged over neighbouring parameters": int(np.argmin(grid.smoothed(forecast))),
-        "ranker, half way to the historical mean": int(np.argmin(_SHRINK * (forecast + predictor.prior))),
+        "ranker, averaged over neighbouring parameters": int(np.argmin(grid.smoothed(shares))),
+        "ranker, half way to the historical mean": int(np.argmin(_SHRINK * (shares + predictor.prior))),
         "ranker for the family, then its best fixed model": int(np.argmin(in_family)),
-        "ranker of AP instead of ranks": int(np.argmin(fold.by_performance.predict(rows))),
-        "ranker of the tasks cut from real tables": int(np.argmin(fold.by_natural.predict(rows) + predictor.prior)),
+        "ranker of AP instead of ranks": int(np.argmin(known.by_performance.predict(rows))),
+        "ranker of the tasks cut from real tables": int(np.argmin(known.by_natural.predict(rows) + predictor.prior)),
     }
 
 
-def _nearest(fold: Fold, signals: Signals) -> int:
+def _nearest(known: Known, signals: Signals) -> int:
     """The best model by mean rank on the historical tasks whose families agree alike."""
-    tables = np.array([known.table for known in fold.signals])
+    tables = np.array([one.table for one in known.signals])
     spread = np.maximum(tables.std(axis=0), 1e-9)
     distance = (((tables - signals.table) / spread) ** 2).sum(axis=1)
     nearest = np.argsort(distance, kind="stable")[:_NEIGHBORS]
-    return int(np.argmin(fold.grid.smoothed(fold.shares[nearest].mean(axis=0))))
+    return int(np.argmin(known.grid.smoothed(known.shares[nearest].mean(axis=0))))
 
 
 def ensembles(grid: Grid, forecast: FloatArray, scores: FloatArray) -> dict[str, FloatArray]:

@@ -1,0 +1,45 @@
+"""The page of results, made from the repository root.
+
+    python -m benchmarks.results_page union [--corpus FILE ...] [--work DIR] > UNION.json
+    python -m benchmarks.results_page page DIR [--work DIR] [--union UNION.json]
+
+``union`` judges the strategies and every idea that was tried, strictly; ``page`` makes every run of both testbeds, and
+writes ``results.md`` and its figures. ``make results`` does both; single runs are ``elect bench``.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from elect.bench.union import run_union
+from elect.errors import ElectError
+
+from .ideas import every_idea
+from .page import write_results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    union = commands.add_parser("union", help="judge the strategies and the ideas; one JSON object")
+    union.add_argument("--corpus", type=Path, action="append", default=[], help="as elect corpus writes; repeat it")
+    page = commands.add_parser("page", help="write results.md and its figures")
+    page.add_argument("folder", type=Path)
+    page.add_argument("--union", type=Path, help="what the command union printed")
+    for command in (union, page):
+        command.add_argument("--work", help="a folder that keeps finished pieces")
+    options = parser.parse_args()
+    try:
+        if options.command == "union":
+            json.dump(run_union(options.corpus, work_dir=options.work, idea=every_idea), sys.stdout, indent=2)
+        else:
+            write_results(options.folder, options.work, union=options.union)
+    except ElectError as error:
+        print(f"elect: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,173 @@
+"""``elect bench``: the evaluations, each a command with its own options."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from elect.cli import parse, screen
+from elect.cli.options import Json, Quiet, Seed
+from elect.errors import InvalidInput
+
+app = typer.Typer(
+    help="Compare ELECT with its baselines, as in the paper, and the strategies with each other.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Protocol = Annotated[
+    str, typer.Option(metavar="NAME", help="loo: leave one task out; strict: leave its siblings out too.")
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Some of the methods, ELECT always being one; by default all."),
+]
+Work = Annotated[Path | None, typer.Option(metavar="DIR", help="A folder that keeps finished pieces.")]
+
+
+@app.command()
+def wild(
+    source: Annotated[
+        str, typer.Option(metavar="NAME", help="Numbers that are published, or computed here.")
+    ] = "published",
+    protocol: Protocol = "loo",
+    methods: Methods = None,
+    work: Work = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """ELECT and its baselines on the paper's 39 real tasks."""
+    _one_of("--source", source, ("published", "computed"))
+    _methods("wild", source, protocol, methods, work, seed, json, quiet)
+
+
+@app.command()
+def controlled(
+    protocol: Protocol = "loo",
+    methods: Methods = None,
+    work: Work = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """ELECT and its baselines on tasks with injected outliers."""
+    _methods("controlled", "computed", protocol, methods, work, seed, json, quiet)
+
+
+@app.command()
+def union(
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A corpus of the history, as elect corpus writes; repeat it."),
+    ] = None,
+    work: Work = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """The strategies with a wide history, each source left out once."""
+    from elect.bench.union import run_union
+
+    result = run_union(corpus or [], seed=seed, work_dir=_folder(work), progress=not quiet)
+    if json:
+        screen.print_json(result)
+        return
+    subsets = ("wild", "keel", "union", "test", "all")
+    heads = [*(f"{subset} rank" for subset in subsets), "union ap", "union p", "test p"]
+    rows = []
+    for row in sorted(result["methods"], key=lambda row: float(row["union"]["mean_rank"])):
+        numbers = [row[subset]["mean_rank"] for subset in subsets]
+        numbers += [row["union"]["mean_ap"], row["union"]["p_value_fixed"], row["test"]["p_value_fixed"]]
+        rows.append([row["name"], *(_shown(value) for value in numbers)])
+    console = screen.stdout()
+    screen.grid(console, [("method", False), *((head, True) for head in heads)], rows)
+    cover = ", ".join(f"{name} {result['coverage'][name]['covered']:.0%}" for name in subsets)
+    console.print(f"p: Wilcoxon by source against the best fixed model; 90 % intervals cover {cover}")
+
+
+@app.command()
+def answers(
+    testbed: Annotated[str, typer.Option(metavar="NAME", help="wild or controlled.")] = "wild",
+    counts: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="After how many answers to look, separated by commas.")
+    ] = "0,5,10,20,50",
+    protocol: Protocol = "strict",
+    work: Work = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """The pick after simulated answers of a person.
+
+    All answers are right, or one in ten is wrong.
+    """
+    from elect.bench.answers import run_answers
+
+    _one_of("--testbed", testbed, ("wild", "controlled"))
+    _one_of("--protocol", protocol, ("loo", "strict"))
+    try:
+        numbers = [int(item) for item in counts.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--counts must be whole numbers such as 0,5,10,20,50, got {counts!r}.") from None
+    result = run_answers(
+        testbed, counts=numbers, protocol=protocol, seed=seed, work_dir=_folder(work), progress=not quiet
+    )
+    if json:
+        screen.print_json(result)
+        return
+    heads = ("n", "wrong", "mean_rank", "median_rank", "mean_rank_unasked", "median_rank_unasked", "mean_ap")
+    rows = [[_shown(row[head]) for head in heads] for row in result["answers"]]
+    screen.grid(screen.stdout(), [(head.replace("_", " "), True) for head in heads], rows)
+
+
+def _methods(
+    testbed: str,
+    source: str,
+    protocol: str,
+    methods: list[str] | None,
+    work: Path | None,
+    seed: int,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Run ELECT and its baselines on a testbed of the paper, and show what came of it."""
+    import elect.bench
+
+    _one_of("--protocol", protocol, ("loo", "strict"))
+    result: dict[str, Any] = elect.bench.run_bench(
+        testbed,
+        source=source,
+        protocol=protocol,
+        methods=list(parse.names(methods or (), ())) or None,
+        seed=seed,
+        work_dir=work,
+        progress=not quiet,
+    ).to_json()
+    if json:
+        screen.print_json(result)
+        return
+    console = screen.stdout()
+    heads = ("mean rank", "median rank", "mean ap", "p value", "seconds")
+    screen.grid(
+        console,
+        [("method", False), *((head, True) for head in heads)],
+        [
+            [str(row["name"]), *(_shown(row[head.replace(" ", "_")]) for head in heads)]
+            for row in sorted(result["methods"], key=lambda row: float(row["mean_rank"]))
+        ],
+    )
+    console.print(f"{protocol} protocol on {testbed}; ranks among {result['n_models']} models, 1 is the best")
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InvalidInput(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
+
+
+def _folder(work: Path | None) -> str | None:
+    return None if work is None else str(work)
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None or value != value else f"{value:.4g}"
