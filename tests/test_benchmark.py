@@ -10,7 +10,7 @@ from elect.bench import run_bench
 from elect.bench.baselines import Choice
 from elect.bench.beds import Bed, Costs, StoredMeasures
 from elect.bench.elect_method import ElectSelector
-from elect.bench.judging import judge
+from elect.bench.judging import judge_choice
 from elect.bench.methods import ELECT, METHODS, Method, methods_named
 from elect.bench.protocol import folds
 from elect.bench.run import bench_of
@@ -206,16 +206,16 @@ class TestJudging:
     def test_ties_share_their_rank(self):
         values = np.full(len(POOL), 0.5)
         values[0] = 0.9
-        assert judge(Choice((POOL.ids[0],)), POOL, values, None) == (1.0, 0.9)
-        assert judge(Choice((POOL.ids[3],)), POOL, values, None)[0] == (2 + len(POOL)) / 2
-        assert judge(Choice(POOL.ids), POOL, values, None)[0] == pytest.approx((1 + len(POOL)) / 2)
+        assert judge_choice(Choice((POOL.ids[0],)), POOL, values, None) == (1.0, 0.9)
+        assert judge_choice(Choice((POOL.ids[3],)), POOL, values, None)[0] == (2 + len(POOL)) / 2
+        assert judge_choice(Choice(POOL.ids), POOL, values, None)[0] == pytest.approx((1 + len(POOL)) / 2)
 
     def test_an_ensemble_is_ranked_among_the_models(self):
         bed, scores = toy_bed(), np.where(np.arange(30) < 4, 1.0, 0.0)
         row, ensemble = bed.performance.row("task0"), Choice(POOL.ids, scores)
-        assert judge(ensemble, POOL, row, bed.labels("task0")) == (1.0, 1.0)
+        assert judge_choice(ensemble, POOL, row, bed.labels("task0")) == (1.0, 1.0)
         with pytest.raises(InvalidInput, match="labels"):
-            judge(ensemble, POOL, row, None)
+            judge_choice(ensemble, POOL, row, None)
 
     def test_models_scored_together_are_paid_for_once(self):
         costs = Costs(np.array([0, 0, 1]), np.array([2.0, 5.0]))

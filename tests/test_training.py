@@ -21,7 +21,7 @@ from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
 from elect.history import read_corpus, train
 from elect.history.learned import MIN_GROUPS
-from elect.history.learning import learn, learn_without
+from elect.history.learning import learn_database, learn_without
 from elect.history.pieces import Pieces
 from elect.history.records import Recipe, work_folder
 from elect.history.train import make_records
@@ -235,8 +235,8 @@ def test_leaving_tasks_out_is_learning_from_the_others(tmp_path: Path) -> None:
         records = make_records(tasks, Recipe(SMALL_POOL), pieces)
         others = make_records(tasks[1:], Recipe(SMALL_POOL), pieces)
         left_out = learn_without([tasks[0].name], records, pieces)
-        assert saved(left_out, tmp_path) == saved(learn(others, pieces), tmp_path)
-        assert saved(left_out, tmp_path) != saved(learn(records, pieces), tmp_path)
+        assert saved(left_out, tmp_path) == saved(learn_database(others, pieces), tmp_path)
+        assert saved(left_out, tmp_path) != saved(learn_database(records, pieces), tmp_path)
         with pytest.raises(ElectError, match="left out"):
             learn_without([task.name for task in tasks], records, pieces)
 

@@ -189,7 +189,7 @@ def _run_section(result: BenchResult, figures: Path) -> Iterator[str]:
     pareto = ParetoInfo.of(result)
     if result.source == "computed":
         yield _image(figures, f"{name}-pareto", f"Time against rank: {pareto.title}", render.draw_pareto(pareto))
-        frontier = words.listed([point.name for point in pareto.frontier])
+        frontier = words.and_list([point.name for point in pareto.frontier])
         yield (
             f"On the frontier of time and rank: {frontier}. ELECT takes {tables.seconds_text(result[ELECT].seconds)} s "
             f"a task; the paper has {paper.SECONDS[ELECT]:.1f} s on its machine with plain PyOD, and iForest, MetaOD "

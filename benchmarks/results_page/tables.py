@@ -44,7 +44,7 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def number(value: float | None, decimals: int = 1) -> str:
+def rounded(value: float | None, decimals: int = 1) -> str:
     return "-" if value is None else f"{value:.{decimals}f}"
 
 
@@ -103,10 +103,10 @@ def methods_table(result: BenchResult) -> TextTable:
         rows.append(
             (
                 name,
-                number(m.mean_rank.estimate),
+                rounded(m.mean_rank.estimate),
                 f"{m.mean_rank.low:.0f} to {m.mean_rank.high:.0f}",
-                number(m.median_rank.estimate),
-                number(m.mean_ap.estimate, 3),
+                rounded(m.median_rank.estimate),
+                rounded(m.mean_ap.estimate, 3),
                 "-" if m.name == ELECT else p_text(m.p_value),
                 "none" if m.qth_best.position is None else str(m.qth_best.position),
                 seconds_text(m.seconds),
@@ -121,7 +121,7 @@ def overview_table(results: Sequence[BenchResult]) -> TextTable:
     rows = []
     for m in by_mean_rank(results[0]):
         cells = [_overview_cell(r, m.name) for r in results]
-        told = [number(paper.MEAN_RANK[bed].get(m.name), 0) for bed in ("wild", "controlled")]
+        told = [rounded(paper.MEAN_RANK[bed].get(m.name), 0) for bed in ("wild", "controlled")]
         name = f"**{m.name}**" if m.name == ELECT else m.name
         rows.append((name, *cells, "-" if told == ["-", "-"] else "; ".join(told)))
     return TextTable(header, tuple(rows))
@@ -131,7 +131,7 @@ def _overview_cell(result: BenchResult, name: str) -> str:
     if name not in result:
         return "-"
     m = result[name]
-    text = number(m.mean_rank.estimate)
+    text = rounded(m.mean_rank.estimate)
     return text if m.tasks == result.tasks else f"{text} ({len(m.tasks)} tasks)"
 
 
@@ -171,7 +171,7 @@ def tasks_table(result: BenchResult) -> TextTable:
     names = [m.name for m in result.methods]
     rows = []
     for task, group in zip(result.tasks, result.groups, strict=True):
-        cells = [number(m.ranks[m.tasks.index(task)], 2) if task in m.tasks else "" for m in result.methods]
+        cells = [rounded(m.ranks[m.tasks.index(task)], 2) if task in m.tasks else "" for m in result.methods]
         rows.append((task, group, *cells))
     return TextTable(("task", "group", *names), tuple(rows))
 
@@ -203,7 +203,7 @@ def similarity_table(infos: Sequence[SimilarityInfo]) -> TextTable:
     rows = []
     for info in infos:
         told = paper.SIMILARITY_MEDIAN[info.testbed]
-        rows.append((info.label, str(len(info.values)), number(info.median, 4), number(told, 4)))
+        rows.append((info.label, str(len(info.values)), rounded(info.median, 4), rounded(told, 4)))
     return TextTable(("testbed", "pairs of tasks", "median similarity", "in the paper"), tuple(rows))
 
 
@@ -216,11 +216,11 @@ def case_table(info: CaseInfo) -> TextTable:
         rows.append(
             (
                 str(step.iteration),
-                number(step.similarity, 4),
-                number(step.estimated, 4),
+                rounded(step.similarity, 4),
+                rounded(step.estimated, 4),
                 str(step.matched),
                 step.pick,
-                number(step.rank),
+                rounded(step.rank),
                 "-" if theirs is None else f"{theirs.similarity:.4f}, {theirs.matched}, {theirs.pick}, {theirs.rank:g}",
             )
         )
@@ -245,11 +245,11 @@ def examined_table(result: BenchResult) -> TextTable:
             (
                 name,
                 m.title,
-                number(m.mean_rank.estimate),
+                rounded(m.mean_rank.estimate),
                 f"{m.mean_rank.low:.0f} to {m.mean_rank.high:.0f}",
-                number(m.median_rank.estimate),
-                number(m.mean_ap.estimate, 3),
-                number(m.spread_of_repetitions) if m.spread_of_repetitions > 0 else "one seed",
+                rounded(m.median_rank.estimate),
+                rounded(m.mean_ap.estimate, 3),
+                rounded(m.spread_of_repetitions) if m.spread_of_repetitions > 0 else "one seed",
                 "-" if m.name == ELECT else p_text(m.p_value),
             )
         )

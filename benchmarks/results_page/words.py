@@ -16,9 +16,9 @@ def run_name(result: BenchResult) -> str:
     return f"{result.testbed}, {result.source} numbers, {result.protocol}"
 
 
-def listed(names: Sequence[str]) -> str:
+def and_list(names: Sequence[str]) -> str:
     """
-    >>> listed(["a", "b", "c"]), listed([])
+    >>> and_list(["a", "b", "c"]), and_list([])
     ('a, b and c', 'none')
     """
     if not names:
@@ -55,11 +55,11 @@ def test_sentence(result: BenchResult) -> str:
     worse = [name for name, verdict in verdicts.items() if verdict == "worse"]
     in_paper = [name for name, p in paper.P_VALUES[result.testbed].items() if p < ALPHA]
     text = (
-        f"{run_name(result)}: at 0.05 ELECT is better than {listed(better)} of the {len(known)} baselines that the "
-        f"paper tested there; the paper says better than {listed(in_paper)}."
+        f"{run_name(result)}: at 0.05 ELECT is better than {and_list(better)} of the {len(known)} baselines that the "
+        f"paper tested there; the paper says better than {and_list(in_paper)}."
     )
     if worse:
-        text += f" Here it is worse than {listed(worse)}."
+        text += f" Here it is worse than {and_list(worse)}."
     return text
 
 
@@ -82,7 +82,7 @@ def meta_feature_sentence(result: BenchResult) -> str:
     above = [m.name for m in shown if m.mean_rank.estimate > paper.CONTROLLED_OTHERS_ABOVE]
     return (
         f"{run_name(result)}: the paper has every meta-feature baseline above {paper.CONTROLLED_OTHERS_ABOVE:g}; here "
-        f"they are {ranks} ({listed(above)} above {paper.CONTROLLED_OTHERS_ABOVE:g})."
+        f"they are {ranks} ({and_list(above)} above {paper.CONTROLLED_OTHERS_ABOVE:g})."
     )
 
 
@@ -155,7 +155,7 @@ def examined_sentence(result: BenchResult) -> str:
         f"{run_name(result)}: of {len(others)} changes the lowest mean rank is that of *{best.name}*, "
         f"{best.mean_rank.estimate:.1f} (ELECT as it is: {elect.mean_rank.estimate:.1f}; the seed alone moves that by "
         f"{elect.spread_of_repetitions:.1f}, one standard deviation). {verdict} Different from ELECT at 0.05: "
-        f"{listed(significant)}."
+        f"{and_list(significant)}."
     )
 
 
@@ -188,4 +188,4 @@ def many_tries_sentence(results: Sequence[BenchResult]) -> str:
 
 def missing_sentence(result: BenchResult) -> str:
     lacking = [m.name for m in result.methods if m.tasks != result.tasks]
-    return f"Not run on every task, and so not in the diagrams: {listed(lacking)}." if lacking else ""
+    return f"Not run on every task, and so not in the diagrams: {and_list(lacking)}." if lacking else ""

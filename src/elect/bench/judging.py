@@ -11,7 +11,7 @@ from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 
 
-def judge(
+def judge_choice(
     choice: Choice, pool: ModelPool, performance: FloatArray, y: NDArray[np.int8] | None, metric: str = "ap"
 ) -> tuple[float, float]:
     """The rank among the models and the performance of a choice, given the performance of every model (models,).

@@ -11,7 +11,7 @@ import numpy as np
 
 from elect.bench.baselines import History, TaskView
 from elect.bench.beds import Bed
-from elect.bench.judging import judge
+from elect.bench.judging import judge_choice
 from elect.bench.methods import Method
 from elect.bench.protocol import Fold, folds
 from elect.history.pieces import digest
@@ -110,7 +110,7 @@ def run_fold(
             if method.needs_meta_features:
                 seconds += float(np.nan_to_num(bed.meta_seconds[bed.performance.task_index(task)]))
             y = None if choice.scores is None else bed.labels(task)
-            rank, performance = judge(choice, bed.pool, bed.performance.row(task), y, bed.performance.metric)
+            rank, performance = judge_choice(choice, bed.pool, bed.performance.row(task), y, bed.performance.metric)
             outcomes.append(
                 Outcome(
                     method=method.name,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from elect.bench.baselines import BestMeanRank, Choice, GlobalBest, History, Selector, TaskView
-from elect.bench.judging import judge
+from elect.bench.judging import judge_choice
 from elect.bench.statistics import wilcoxon_p
 from elect.core import LabeledTask, ScoreMatrix
 from elect.core.sources import ReplayedScores
@@ -97,16 +97,15 @@ def nested_picks(
         database = learn_without(left_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
         if database.rank_predictor is None:
             raise InvalidInput("The union must hold more groups of tasks than this to be judged.")
-        others = MetaRecords(recipe, tuple(record for record in records.tasks if record.name not in left_out))
         fixed = _simple_choices(database)
-        more = None if idea is None else idea(database, others, pieces)
+        more = None if idea is None else idea(database, records.without(left_out), pieces)
         for t in outside:
             scores = stored_scores(pieces, records.tasks[t], recipe)
             found = {name: select(database, ReplayedScores(scores), strategy=name) for name in STRATEGIES}
             choices = {name: Choice((selection.model_id,)) for name, selection in found.items()} | fixed
             choices |= {} if more is None else more(records.tasks[t], scores)
             for name, choice in choices.items():
-                rank, value = judge(choice, recipe.pool, performance[t], tasks[t].y)
+                rank, value = judge_choice(choice, recipe.pool, performance[t], tasks[t].y)
                 ranks.setdefault(name, np.full(n, np.nan))[t] = rank
                 values.setdefault(name, np.full(n, np.nan))[t] = value
             from_history[t] = int(found["learned"].model_id != found["consensus"].model_id)

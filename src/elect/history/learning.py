@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.learned import MIN_GROUPS, task_signals, train_rank_predictor
 from elect.history.pieces import Pieces, digest
@@ -24,7 +23,7 @@ from elect.support.meter import Meter
 LIBRARIES = ("elect", "numpy", "scipy", "scikit-learn", "numba", "lightgbm")
 
 
-def learn(
+def learn_database(
     records: MetaRecords,
     pieces: Pieces,
     *,
@@ -98,12 +97,15 @@ def learn_without(
     pairs_per_task: int | None = None,
     learn_ranks: bool = True,
 ) -> MetaDatabase:
-    """The database as it would be had these tasks, by name, never been seen. The options are those of ``learn``."""
-    inside = tuple(record for record in records.tasks if record.name not in held_out)
-    if not inside:
-        raise InvalidInput("A history must hold tasks besides those that are left out; there are none.")
-    others = MetaRecords(records.recipe, inside)
-    return learn(others, pieces, anchors=anchors, params=params, pairs_per_task=pairs_per_task, learn_ranks=learn_ranks)
+    """The database as it would be had these tasks, by name, never been seen; options as for ``learn_database``."""
+    return learn_database(
+        records.without(held_out),
+        pieces,
+        anchors=anchors,
+        params=params,
+        pairs_per_task=pairs_per_task,
+        learn_ranks=learn_ranks,
+    )
 
 
 def predictor_params(database: MetaDatabase) -> PredictorParams:

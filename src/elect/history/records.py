@@ -1,7 +1,7 @@
 """From labelled tasks to records: the scores, performance, rank correlations and measures of every model."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,13 @@ class MetaRecords:
     def curves(self) -> OutlierCurves:
         """The score-to-probability calibration of these tasks."""
         return OutlierCurves.of([t.curve_counts for t in self.tasks], [t.outlier_share for t in self.tasks])
+
+    def without(self, held_out: Collection[str]) -> "MetaRecords":
+        """The records of the other tasks."""
+        inside = tuple(task for task in self.tasks if task.name not in held_out)
+        if not inside:
+            raise InvalidInput("A history must hold tasks besides those that are left out; there are none.")
+        return MetaRecords(self.recipe, inside)
 
     @property
     def correlations(self) -> FloatArray:

@@ -12,7 +12,7 @@ from elect.core.metrics import Metric
 from elect.errors import InvalidInput
 from elect.history.corpus import read_corpus
 from elect.history.database import MetaDatabase, plain_json
-from elect.history.learning import learn, numbers_key, predictor_params
+from elect.history.learning import learn_database, numbers_key, predictor_params
 from elect.history.pieces import Pieces, digest
 from elect.history.records import MetaRecords, Recipe, check_corpus, read_record, work_folder
 from elect.history.tuning import Trial, tune_settings
@@ -89,7 +89,7 @@ def database_of(
 ) -> MetaDatabase:
     """What is learned from records; with ``tune`` the settings of the search are chosen on them too."""
     bar = bar or Meter()
-    database = learn(records, pieces, tune=tune, pairs_per_task=pairs_per_task, n_jobs=n_jobs, bar=bar)
+    database = learn_database(records, pieces, tune=tune, pairs_per_task=pairs_per_task, n_jobs=n_jobs, bar=bar)
     if not tune or len(set(records.groups)) < 2:
         return database
     bar.stage("tuning the search", 1)
