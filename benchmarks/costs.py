@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from elect import PoolScorer, default_pool
+from elect import ModelPool, PoolScorer
 from elect.pool.families import FAMILIES
 from elect.pool.families._base import Cost
 
@@ -28,7 +28,9 @@ FIRST = (
     "LODA(n_bins=10, n_random_cuts=100)",
     "IForest(max_features=0.5, n_estimators=100)",
     "OCSVM(kernel=rbf, nu=0.5)",
+    "ECOD()",
 )
+POOL = ModelPool.of(spec for family in FAMILIES.values() for spec in family.pool())
 POWERS = ("constant", "rows", "cells", "pairs", "pair_columns")
 
 
@@ -36,7 +38,7 @@ def first_pieces() -> dict[str, tuple[str, Cost]]:
     """For each kind of piece the model that needs it first, and what it is said to cost."""
     found: dict[str, tuple[str, Cost]] = {}
     for model_id in FIRST:
-        spec = default_pool()[model_id]
+        spec = POOL[model_id]
         family = FAMILIES[spec.detector]
         new = next(piece for piece in family.pieces(family.params_of(spec)) if piece.kind not in found)
         found[new.kind] = model_id, new.cost
@@ -47,12 +49,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json
-    PoolScorer(np.random.default_rng(0).normal(size=(200, 4)), default_pool(), trials=1)
+    PoolScorer(np.random.default_rng(0).normal(size=(200, 4)), POOL, trials=1)
     rows: list[list[float]] = []
     pieces = first_pieces()
     seconds: dict[str, list[float]] = {piece: [] for piece in pieces}
     for n, d in SIZES:
-        scorer = PoolScorer(np.random.default_rng(n).normal(size=(n, d)), trials=1)
+        scorer = PoolScorer(np.random.default_rng(n).normal(size=(n, d)), POOL, trials=1)
         rows.append([1.0, n, n * d, n**2, n**2 * d])
         for piece, (model_id, _) in pieces.items():
             started = time.process_time()
