@@ -20,7 +20,11 @@ from .page import write_results
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.results_page",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     union = commands.add_parser("union", help="judge the strategies and the ideas; one JSON object")
     union.add_argument("--corpus", type=Path, action="append", default=[], help="as elect corpus writes; repeat it")

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from elect.answers import Feedback
+from elect.bench.protocol import folds
 from elect.bench.statistics import model_rank
 from elect.core import LabeledTask, ScoreMatrix
 from elect.core.metrics import performance
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
-from elect.history.database import MetaDatabase
 from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, stored_scores
 from elect.support.arrays import FloatArray
 
+PAIRS_PER_TASK = 5_000
 REPEATS = 3
 """Runs with wrong answers differ by which were wrong: they are repeated and averaged."""
 
@@ -59,26 +60,25 @@ def simulate_answers(
     *,
     counts: Sequence[int] = (0, 5, 10, 20, 50),
     wrong: Sequence[float] = (0.0, 0.1),
-    strict: bool = True,
+    protocol: str = "strict",
     seed: int = 0,
 ) -> Iterator[tuple[str, dict[tuple[float, int], list[_Outcome]]]]:
     """Outcomes task by task, by share of wrong answers and number of answers."""
     counts = sorted(set(counts))
-    folds: dict[str, MetaDatabase] = {}
-    for place, (task, record) in enumerate(zip(tasks, records.tasks, strict=True)):
-        out = record.group if strict else record.name
-        if out not in folds:
-            left_out = [r.name for r in records.tasks if (r.group if strict else r.name) == out]
-            folds = {out: learn_without(left_out, records, pieces, pairs_per_task=5_000)}
-        scores = stored_scores(pieces, record, records.recipe)
-        found: dict[tuple[float, int], list[_Outcome]] = {}
-        for share in wrong:
-            for repeat in range(REPEATS if share > 0 else 1):
-                rng = np.random.default_rng([seed, place, repeat])
-                feedback = Feedback(folds[out], ReplayedScores(scores))
-                for n, outcome in _session(feedback, scores, task, record.performance, counts, share, rng):
-                    found.setdefault((share, n), []).append(outcome)
-        yield task.name, found
+    places = {task.name: place for place, task in enumerate(tasks)}
+    for fold in folds(list(places), records.groups, protocol):
+        database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
+        for name in fold.held_out:
+            task, record = tasks[places[name]], records.tasks[places[name]]
+            scores = stored_scores(pieces, record, records.recipe)
+            found: dict[tuple[float, int], list[_Outcome]] = {}
+            for share in wrong:
+                for repeat in range(REPEATS if share > 0 else 1):
+                    rng = np.random.default_rng([seed, places[name], repeat])
+                    feedback = Feedback(database, ReplayedScores(scores))
+                    for n, outcome in _session(feedback, scores, task, record.performance, counts, share, rng):
+                        found.setdefault((share, n), []).append(outcome)
+            yield name, found
 
 
 def _session(
@@ -142,7 +142,7 @@ def run_answers(
     work_dir: str | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """``elect bench TESTBED --answers``: the picks by number of simulated answers, right and one in ten wrong."""
+    """``elect bench answers``: the picks by number of simulated answers, right and one in ten wrong."""
     from elect.bench.testbeds import load_controlled, load_wild
     from elect.history.records import Recipe, work_folder
     from elect.history.train import make_records
@@ -156,7 +156,7 @@ def run_answers(
         records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs=2)
         bar.stage("simulating answers", len(tasks))
         outcomes = []
-        for _, found in simulate_answers(tasks, records, pieces, counts=counts, strict=protocol == "strict", seed=seed):
+        for _, found in simulate_answers(tasks, records, pieces, counts=counts, protocol=protocol, seed=seed):
             outcomes.append(found)
             bar.advance()
     return {
