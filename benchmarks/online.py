@@ -80,7 +80,7 @@ def on_task(fold: MetaDatabase, task: LabeledTask, ranks: Any, acquisition: str)
     started = time.process_time()
     source = Timed(task.X)
     prepared = time.process_time() - started
-    selection = Selection.from_steps(search(fold, source, acquisition=acquisition, max_models=MAX_MODELS))
+    selection = Selection.from_steps(search(fold, source, acquisition=acquisition, max_models=MAX_MODELS), fold.pool)
     total = time.process_time() - started
     return {
         "models_fitted": len(selection.evaluated),
@@ -132,7 +132,9 @@ def size_growth(database: MetaDatabase) -> list[dict[str, Any]]:
         for acquisition in STRATEGIES:
             source = Timed(X)
             started = time.process_time()
-            selection = Selection.from_steps(search(database, source, acquisition=acquisition, max_models=MAX_MODELS))
+            selection = Selection.from_steps(
+                search(database, source, acquisition=acquisition, max_models=MAX_MODELS), database.pool
+            )
             seconds = time.process_time() - started
             rows.append(
                 {

@@ -180,6 +180,7 @@ def test_a_long_file_is_scored_in_batches(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same file, once whole and once in batches of 40 rows of which 40 are fitted."""
+    monkeypatch.setattr(opened, "LEARNED_ROWS", 40)
     monkeypatch.setattr(opened, "ROWS_AT_ONCE", 40)
     out = tmp_path / "scores.csv"
     args = ("--id", "name", "--label", "bad", "--drop", "colour", "-q")

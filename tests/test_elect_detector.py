@@ -14,7 +14,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import elect.detector
 from elect import MetaDatabase
-from elect.detector import EXPECTED_FAILED_CHECKS, ElectDetector, auto_threshold, chosen_strategy
+from elect.detect import Options, election
+from elect.detect.threshold import threshold_of
+from elect.detector import EXPECTED_FAILED_CHECKS, ElectDetector
 from elect.errors import ElectError, InvalidInput
 from elect.strategies import STRATEGIES
 from toys import make_task
@@ -139,15 +141,14 @@ def test_sparse_input_is_made_dense_or_refused(monkeypatch: pytest.MonkeyPatch, 
 def test_large_tables_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     many = np.vstack([rng.normal(size=(1500, 3)), rng.normal(size=(5, 3)) + 9])
-    monkeypatch.setattr(elect.detector, "MAX_ROWS", 400)
+    monkeypatch.setattr(election, "MAX_ROWS", 400)
     detector = ElectDetector(max_models=6, contamination="auto").fit(many)
     assert "seeded sample of 400 of the 1,505 rows" in detector.selection_.notes[-1]
     assert detector.decision_scores_.shape == (1505,)
     assert len(detector.detector_.decision_scores_) == 400
     again = ElectDetector(max_models=6, contamination="auto").fit(many)
     assert np.array_equal(again.decision_scores_, detector.decision_scores_)
-    sample = elect.detector.sample_rows(1505, 0)
-    assert sample is not None
+    sample = election.sample_rows(1505, 0)
     assert np.array_equal(detector.decision_scores_[sample], detector.detector_.decision_scores_)
     rest = np.setdiff1d(np.arange(1505), sample)
     assert np.array_equal(detector.decision_scores_[rest], detector.detector_.decision_function(many[rest]))
@@ -155,12 +156,12 @@ def test_large_tables_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_auto_contamination_finds_few_or_none() -> None:
     rng = np.random.default_rng(0)
-    assert (rng.uniform(size=1000) > auto_threshold(rng.uniform(size=1000))).sum() == 0
+    assert (rng.uniform(size=1000) > threshold_of(rng.uniform(size=1000))).sum() == 0
     scores = np.r_[rng.normal(size=990), np.full(10, 30.0)]
-    assert 10 <= (scores > auto_threshold(scores)).sum() <= 14
-    assert auto_threshold(np.r_[np.zeros(90), np.ones(10)]) == 0.0
+    assert 10 <= (scores > threshold_of(scores)).sum() <= 14
+    assert threshold_of(np.r_[np.zeros(90), np.ones(10)]) == 0.0
     detector = ElectDetector(max_models=4, contamination="auto").fit(X)
-    assert detector.threshold_ == pytest.approx(auto_threshold(detector.decision_scores_))
+    assert detector.threshold_ == pytest.approx(threshold_of(detector.decision_scores_))
     assert detector.predict_confidence(X[:3]).shape == (3,)
 
 
@@ -174,10 +175,10 @@ def test_databases_by_path_object_and_default(tmp_path: Path, small_database: Me
 
 
 def test_a_budget_of_models_is_for_the_search_unless_another_strategy_is_named(small_database: MetaDatabase) -> None:
-    assert chosen_strategy("auto", None) == "learned"
-    assert chosen_strategy("auto", 5) == "elect"
+    assert Options().elected_by == "learned"
+    assert Options(max_models=5).elected_by == "elect"
     for strategy in STRATEGIES:
-        assert chosen_strategy(strategy, 5) == chosen_strategy(strategy, None) == strategy
+        assert Options(strategy=strategy, max_models=5).elected_by == Options(strategy=strategy).elected_by == strategy
     plain = ElectDetector(database=small_database).fit(X)
     assert plain.selection_.strategy == "learned"
     assert plain.selection_.evaluated == small_database.pool.ids

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elect.core import Candidate, Neighbor, SearchStep, Selection
+from elect.core import Candidate, ModelPool, ModelSpec, Neighbor, SearchStep, Selection
 from elect.detect.agreement import Agreement, ModelAgreement
 from elect.detect.detection import Evaluation, TopRow
 from elect.detect.explaining import Reason
@@ -28,6 +28,9 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}&amp;
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
+
+
+POOL = ModelPool.of([ModelSpec.of("LOF", n_neighbors=5), ModelSpec.of("COF", n_neighbors=3)])
 
 
 def steps() -> list[SearchStep]:
@@ -49,7 +52,7 @@ def summary(text: str = "plain") -> ReportSummary:
     """A report about a small table in which everything that comes from the user is ``text``."""
     rng = np.random.default_rng(0)
     X, scores = rng.normal(size=(300, 4)), rng.gamma(2.0, size=300)
-    selection = Selection.from_steps(steps())
+    selection = Selection.from_steps(steps(), POOL)
     return ReportSummary(
         title=f"{text}.csv",
         n_rows=300,
@@ -137,7 +140,7 @@ def test_a_pick_from_the_whole_pool_is_told_as_one() -> None:
             reason=reason,
         ),
     ]
-    selection = Selection.from_steps(trace, strategy="consensus")
+    selection = Selection.from_steps(trace, POOL, strategy="consensus")
     text = " ".join(Reader(render(replace(summary(), selection=selection))).text)
     assert reason[1:] in text
     assert "wine" in text
@@ -201,7 +204,7 @@ def test_it_follows_the_readers_device() -> None:
 
 
 def test_every_change_of_the_pick_is_marked() -> None:
-    assert changes_of_pick(Selection.from_steps(steps())) == (0, 2)
+    assert changes_of_pick(Selection.from_steps(steps(), POOL)) == (0, 2)
 
 
 @pytest.mark.parametrize("scores", [np.zeros(5), np.array([1e300, -1e300]), np.array([0.0, 5e-324]), np.arange(9.0)])

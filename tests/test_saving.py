@@ -12,9 +12,11 @@ import pytest
 
 from elect import MetaDatabase, ModelPool, ModelSpec, PoolScorer, default_pool
 from elect.core import Candidate, SearchStep, Selection
-from elect.detect import load_detector, save_detector
-from elect.detector import ElectDetector
+from elect.detect.saving import SavedDetector
+from elect.detect.threshold import threshold_of
+from elect.detector import ElectDetector, load_detector, save_detector
 from elect.errors import ElectError, StoreError
+from elect.pool.detectors import detector_from
 from elect.storage.archive import Archive, pack, unpack
 from elect.strategies import STRATEGIES
 from elect.tables import ColumnTreatment, read_table
@@ -40,8 +42,19 @@ def fit(treated: Any, model_id: str, pool: ModelPool | None = None, contaminatio
     if pool is not None:
         scorer = PoolScorer(rows, pool, standardize=False)
     step = SearchStep(0, "prior", None, None, (), Candidate(model_id, 0.5, 0.1), (), 0.0)
-    selection = Selection.from_steps([step])
-    return ElectDetector(contamination)._adopt(scorer, selection, rows, None, treatment)
+    inner = detector_from(scorer, model_id)
+    scores = inner.decision_scores_
+    found = SavedDetector(
+        selection=Selection.from_steps([step], scorer.pool),
+        detector=inner,
+        treatment=treatment,
+        contamination=contamination,
+        threshold=threshold_of(scores, contamination),
+        scores=scores,
+        mean_score=float(np.mean(scores)),
+        spread_of_scores=float(np.std(scores)),
+    )
+    return ElectDetector(contamination)._adopt(found)
 
 
 @pytest.mark.parametrize("model_id", default_pool().ids)

@@ -29,7 +29,7 @@ ODD = DATABASE.performance.values[1]
 def test_finds_the_kind_of_task_and_its_best_model(acquisition: str, init: str) -> None:
     for hidden, best, kind in ((EVEN, 0, "even"), (ODD, 7, "odd")):
         steps = list(search(DATABASE, Telling(hidden), acquisition=acquisition, init=init, seed=1))
-        selection = Selection.from_steps(steps)
+        selection = Selection.from_steps(steps, DATABASE.pool)
         assert selection.model_id == DATABASE.pool.ids[best]
         assert all(neighbor.task.startswith(kind) for neighbor in selection.neighbors)
         assert selection.stopped_because
@@ -49,7 +49,7 @@ def test_every_step_is_an_answer() -> None:
     for count in range(1, len(whole) + 1):
         source = Telling(ODD)
         steps = upto(search(DATABASE, source), count)
-        selection = Selection.from_steps(steps)
+        selection = Selection.from_steps(steps, DATABASE.pool)
         assert selection.model_id in DATABASE.pool
         assert selection.pick == whole[count - 1].pick
         assert len(selection.evaluated) == len(source.asked)
@@ -86,7 +86,7 @@ def test_the_pick_comes_from_all_models_with_its_performance_on_the_neighbours()
 def test_no_budget_gives_the_best_of_the_history_for_free() -> None:
     for budget in ({"max_models": 0}, {"max_seconds": 0.0}):
         source = Telling(EVEN)
-        selection = Selection.from_steps(search(DATABASE, source, **budget))  # type: ignore[arg-type]
+        selection = Selection.from_steps(search(DATABASE, source, **budget), DATABASE.pool)  # type: ignore[arg-type]
         assert source.asked == []
         assert selection.evaluated == ()
         means = DATABASE.performance.values.mean(axis=0)
@@ -97,7 +97,7 @@ def test_no_budget_gives_the_best_of_the_history_for_free() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_the_budget_of_models_is_kept(count: int) -> None:
     source = Telling(EVEN)
-    selection = Selection.from_steps(search(DATABASE, source, max_models=count))
+    selection = Selection.from_steps(search(DATABASE, source, max_models=count), DATABASE.pool)
     assert len(source.asked) == count
     assert selection.stopped_because == f"the budget of {count} models is spent"
 
@@ -119,7 +119,7 @@ def test_without_patience_every_model_is_evaluated_once() -> None:
 def test_a_failing_model_is_recorded_and_left_out() -> None:
     bad = DATABASE.pool.ids[3]
     source = Telling(EVEN, fails=(bad,))
-    selection = Selection.from_steps(search(DATABASE, source, patience=100))
+    selection = Selection.from_steps(search(DATABASE, source, patience=100), DATABASE.pool)
     assert selection.failures == ((bad, "RuntimeError: this model does not like this table"),)
     assert bad not in selection.evaluated
     assert len(selection.evaluated) == 7
@@ -128,14 +128,16 @@ def test_a_failing_model_is_recorded_and_left_out() -> None:
 
 
 def test_a_failing_initial_model_does_not_end_the_search() -> None:
-    selection = Selection.from_steps(search(DATABASE, Telling(ODD, fails=DATABASE.initial_models), patience=100))
+    selection = Selection.from_steps(
+        search(DATABASE, Telling(ODD, fails=DATABASE.initial_models), patience=100), DATABASE.pool
+    )
     assert len(selection.failures) == 2
     # On odd tasks the last model is the best, but it failed.
     assert selection.model_id == DATABASE.pool.ids[6]
 
 
 def test_all_models_failing_leaves_the_prior() -> None:
-    selection = Selection.from_steps(search(DATABASE, Telling(EVEN, fails=DATABASE.pool.ids)))
+    selection = Selection.from_steps(search(DATABASE, Telling(EVEN, fails=DATABASE.pool.ids)), DATABASE.pool)
     assert selection.evaluated == ()
     assert len(selection.failures) == 8
     assert selection.neighbors == ()
@@ -151,7 +153,7 @@ def test_an_interrupt_passes_through_and_what_came_before_is_an_answer() -> None
     steps: list[Any] = []
     with pytest.raises(KeyboardInterrupt):
         steps.extend(search(DATABASE, Interrupting(EVEN)))
-    assert Selection.from_steps(steps, stopped_because="interrupted").stopped_because == "interrupted"
+    assert Selection.from_steps(steps, DATABASE.pool, stopped_because="interrupted").stopped_because == "interrupted"
     assert len(steps) == 4
 
 
@@ -175,7 +177,9 @@ def _database(performance: Any) -> MetaDatabase:
 )
 @pytest.mark.parametrize("acquisition", ["ei", "mean+variance", "greedy", "random"])
 def test_degenerate_databases_still_answer(performance: Any, acquisition: str) -> None:
-    selection = Selection.from_steps(search(_database(performance), Telling(EVEN), acquisition=acquisition))
+    selection = Selection.from_steps(
+        search(_database(performance), Telling(EVEN), acquisition=acquisition), DATABASE.pool
+    )
     assert selection.model_id in DATABASE.pool
     assert all(np.isfinite(n.similarity) for n in selection.neighbors)
 
@@ -206,7 +210,7 @@ def test_bad_options_are_refused_at_once(options: dict[str, Any], message: str) 
 
 def test_no_steps_are_no_selection() -> None:
     with pytest.raises(InvalidInput, match="at least one step"):
-        Selection.from_steps([])
+        Selection.from_steps([], DATABASE.pool)
 
 
 def test_a_table_and_its_replayed_scores_give_the_same_search(small_database: MetaDatabase) -> None:
@@ -232,11 +236,11 @@ def test_failing_anchors_are_left_out(small_database: MetaDatabase) -> None:
                 raise MemoryError("no room")
             return scorer.scores(model_id)
 
-    one = Selection.from_steps(search(small_database, Failing(small_database.anchors[:1])))
+    one = Selection.from_steps(search(small_database, Failing(small_database.anchors[:1])), small_database.pool)
     assert one.failures[0] == (small_database.anchors[0], "MemoryError: no room")
     if len(small_database.anchors) > 1:
         assert one.neighbors
-    none = Selection.from_steps(search(small_database, Failing(small_database.anchors)))
+    none = Selection.from_steps(search(small_database, Failing(small_database.anchors)), small_database.pool)
     assert none.stopped_because.startswith("no anchor could be scored")
 
 

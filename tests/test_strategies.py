@@ -112,7 +112,7 @@ def test_every_step_is_an_answer(run: Strategy, name: str, database: MetaDatabas
     whole = list(run(database, Source()))
     for count in range(1, len(whole) + 1):
         source = Source()
-        selection = Selection.from_steps(upto(run(database, source), count), strategy=name)
+        selection = Selection.from_steps(upto(run(database, source), count), database.pool, strategy=name)
         assert_valid(selection, database)
         assert selection.pick == whole[count - 1].pick
         assert set(selection.evaluated) == set(source.asked)
@@ -168,7 +168,7 @@ def test_an_interrupt_passes_through_and_what_came_before_is_an_answer(run: Stra
     steps: list[SearchStep] = []
     with pytest.raises(KeyboardInterrupt):
         steps.extend(run(database, Interrupting()))
-    assert_valid(Selection.from_steps(steps, stopped_because="interrupted"), database)
+    assert_valid(Selection.from_steps(steps, database.pool, stopped_because="interrupted"), database)
 
 
 # Budgets
@@ -179,7 +179,7 @@ def test_an_interrupt_passes_through_and_what_came_before_is_an_answer(run: Stra
 def test_a_budget_of_models_is_kept(run: Strategy, name: str, budget: int, database: MetaDatabase) -> None:
     source = Source()
     steps = list(run(database, source, max_models=budget))
-    selection = Selection.from_steps(steps, strategy=name)
+    selection = Selection.from_steps(steps, database.pool, strategy=name)
     assert_valid(selection, database)
     assert len(set(source.asked)) == budget
     assert selection.stopped_because == f"the budget of {budget} models is spent"
@@ -204,7 +204,7 @@ def test_a_budget_of_time_is_kept(
 ) -> None:
     source = Source(seconds=0.02)
     steps = list(run(calibrated, source, max_seconds=seconds))
-    selection = Selection.from_steps(steps, strategy=name)
+    selection = Selection.from_steps(steps, calibrated.pool, strategy=name)
     assert_valid(selection, calibrated)
     assert min(most, 1) <= len(source.asked) <= most
     assert selection.stopped_because == f"the budget of {seconds:g} s is spent"
@@ -300,7 +300,7 @@ def test_one_model_that_works_is_picked(strategy: str, database: MetaDatabase) -
 @pytest.mark.parametrize("name", EVALUATING, indirect=True)
 def test_all_models_failing_leaves_the_best_of_the_history(run: Strategy, name: str, database: MetaDatabase) -> None:
     steps = list(run(database, Source(SMALL_POOL.ids)))
-    selection = Selection.from_steps(steps, strategy=name)
+    selection = Selection.from_steps(steps, database.pool, strategy=name)
     assert_valid(selection, database)
     assert selection.evaluated == ()
     assert selection.failures

@@ -158,7 +158,7 @@ def test_an_unseen_category_is_as_unusual_as_the_rarest_known_one() -> None:
     later = {"c": ["new", "c"], "size": [0.0, 0.0]}
     X = treatment.transform(later)
     np.testing.assert_array_equal(X[0], X[1])
-    assert treatment.surprises(later) == ("c: 1 of 2 values are categories never seen before",)
+    assert treatment.surprises(treatment.unread(later), 2) == ("c: 1 of 2 values are categories never seen before",)
 
 
 def test_an_unseen_category_is_not_taken_for_a_missing_one() -> None:
@@ -538,7 +538,7 @@ def test_any_table_gives_a_finite_matrix_and_survives_storage(
     assert np.isfinite(Z).all()
     one_by_one = [treatment.transform(read_table(other).slice(row, 1)) for row in range(rows)]
     np.testing.assert_array_equal(np.vstack(one_by_one), Z)
-    assert all(isinstance(surprise, str) for surprise in treatment.surprises(other))
+    assert all(isinstance(surprise, str) for surprise in treatment.surprises(treatment.unread(other), 3))
 
 
 def _printable(text: str) -> str:

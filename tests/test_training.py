@@ -109,7 +109,7 @@ def summary(database: MetaDatabase) -> dict[str, Any]:
     from elect import score_pool
 
     X = make_task(100).X
-    selection = Selection.from_steps(search(database, ReplayedScores(score_pool(X, SMALL_POOL))))
+    selection = Selection.from_steps(search(database, ReplayedScores(score_pool(X, SMALL_POOL))), SMALL_POOL)
     return {
         "performance": np.round(database.performance.values, 6).tolist(),
         "measures": np.round(database.measures, 6).tolist(),
@@ -244,7 +244,10 @@ def test_leaving_tasks_out_is_learning_from_the_others(tmp_path: Path) -> None:
 def test_one_task_is_enough() -> None:
     database = train(corpus(1), SMALL_POOL)
     assert database.tasks == ("toy/0",)
-    assert Selection.from_steps(search(database, ReplayedScores(_scores(make_task(50))))).model_id in SMALL_POOL
+    assert (
+        Selection.from_steps(search(database, ReplayedScores(_scores(make_task(50)))), SMALL_POOL).model_id
+        in SMALL_POOL
+    )
 
 
 def _scores(task: LabeledTask) -> ScoreMatrix:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
         Selection,
         Task,
     )
-    from elect.detect import load_detector, save_detector
-    from elect.detector import ElectDetector
+    from elect.detector import ElectDetector, load_detector, save_detector
     from elect.errors import ElectError
     from elect.history import train
     from elect.history.database import MetaDatabase
@@ -44,9 +43,9 @@ _HOME = {
     "Task": "elect.core",
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
-    "load_detector": "elect.detect",
+    "load_detector": "elect.detector",
     "paper_pool": "elect.pool",
-    "save_detector": "elect.detect",
+    "save_detector": "elect.detector",
     "score_pool": "elect.pool",
     "search": "elect.paper.search",
     "train": "elect.history",

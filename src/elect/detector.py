@@ -1,5 +1,6 @@
 """The estimator people use: it selects a detector for the table at hand, fits it, and scores."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -8,22 +9,18 @@ import numpy as np
 from pyod.models.base import BaseDetector
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elect.core import Selection
+from elect.detect.election import Election
+from elect.detect.opened import OpenedTable, open_array, open_table
+from elect.detect.options import Options
+from elect.detect.output import write_whole
+from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.pool import PoolScorer
-from elect.pool.detectors import detector_from
-from elect.strategies import DEFAULT, STRATEGIES, select
-from elect.support.arrays import FloatArray, IntArray
-from elect.tables import ColumnTreatment
-
-MAX_ROWS = 10_000
-"""Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
+from elect.support.arrays import FloatArray
+from elect.tables import read_table
 
 MAX_DENSE_CELLS = 50_000_000
 """Sparse input is made dense up to this many cells (400 MB), and refused above."""
-
-AUTO_CUTOFF = 3.5
 
 EXPECTED_FAILED_CHECKS = {
     "check_outliers_fit_predict": "labels are PyOD's (1 for an outlier, 0 otherwise), not scikit-learn's (-1 and 1)",
@@ -32,22 +29,6 @@ EXPECTED_FAILED_CHECKS = {
     "check_estimator_sparse_matrix": "the check takes predict_proba, which PyOD's contract has, for a classifier's",
 }
 """The checks of ``sklearn.utils.estimator_checks.check_estimator`` that ElectDetector fails, and why."""
-
-
-def auto_threshold(scores: FloatArray) -> float:
-    """The threshold of ``contamination="auto"``: a modified z-score of 3.5 (Iglewicz and Hoaglin, 1993).
-
-    A score is outlying if it lies more than 3.5 robust standard deviations (the median absolute deviation over 0.6745)
-    above the median. Unlike a fixed share it can find no outlier, or many. Where more than half of the scores are
-    equal, everything above them is outlying.
-
-    >>> import numpy as np
-    >>> round(auto_threshold(np.array([1.0, 2.0, 3.0, 4.0, 50.0])), 2)
-    8.19
-    """
-    middle = float(np.median(scores))
-    spread = float(np.median(np.abs(scores - middle))) / 0.6745
-    return middle + AUTO_CUTOFF * spread
 
 
 class ElectDetector(BaseDetector):  # type: ignore[misc]
@@ -60,7 +41,8 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     Parameters
     ----------
     contamination : float or "auto"
-        The share of rows to label as outliers, or ``"auto"``: see ``auto_threshold``.
+        The share of rows to label as outliers, or ``"auto"``: see
+        ``elect.detect.threshold``.
     database : None, path or MetaDatabase
         The history to elect from; None is the one that comes with the package.
     strategy : "auto", "learned", "consensus", "fixed" or "elect"
@@ -75,9 +57,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         Equal states give equal results. None is 0: a selection should not change from call to call.
     n_jobs : threads to use, as in joblib.
 
-    Numeric arrays must be finite. Frames (pandas, polars) with text, dates or missing values are treated column by
-    column as ``elect.tables`` says, and new rows the same way. Sparse input is made dense where it fits. Above 10,000
-    rows the selection and the fit use a seeded sample of so many, and every row is scored in chunks.
+    Numeric arrays must be finite, and are taken as they are. Frames (pandas, polars) are treated column by column as
+    ``elect.tables`` says and as the command line does: text, dates and missing values become numbers, columns that name
+    the rows or repeat another are left out. New rows are treated the same way, their columns found by name. Sparse
+    input is made dense where it fits. Above 10,000 rows the selection and the fit use a seeded sample of so many, and
+    every row is scored in chunks.
 
     >>> X = np.vstack([np.random.default_rng(0).normal(size=(200, 3)), [[8.0, 8.0, 8.0]]])
     >>> detector = ElectDetector(max_models=5).fit(X)
@@ -107,60 +91,29 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> "ElectDetector":
         """Elect a detector, fit it and score the rows of X. ``y`` is ignored."""
-        self._check_params()
-        rows, treatment = self._learn(X)
-        database = self._load_database()
-        seed = self._seed()
-        sample = sample_rows(len(rows), seed)
-        scorer = PoolScorer(
-            rows if sample is None else rows[sample],
-            database.pool,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            standardize=treatment is None,
-        )
-        selection = select(
-            database,
-            scorer,
-            strategy=chosen_strategy(self.strategy, self.max_models),
-            max_models=self.max_models,
-            max_seconds=self.max_seconds,
-            seed=seed,
-        )
-        return self._adopt(scorer, selection, rows, sample, treatment)
+        options = self._options()
+        opened = self._open(X, options.seed)
+        election = Election(opened, self._load_database(), options)
+        for _ in election.steps():
+            pass
+        return self._adopt(kept(election.detect(election.selection())))
 
-    def _adopt(
-        self,
-        scorer: PoolScorer,
-        selection: Selection,
-        rows: FloatArray,
-        sample: IntArray | None,
-        treatment: ColumnTreatment | None,
-    ) -> "ElectDetector":
-        """Take over an election: fit the pick, score every row, set the threshold."""
-        share = self.contamination if isinstance(self.contamination, float) else 0.1
-        self.detector_ = detector_from(scorer, selection.model_id, contamination=share)
-        note = scorer.note(selection.model_id)
-        notes = [] if note is None else [note]
+    def _adopt(self, found: SavedDetector) -> "ElectDetector":
+        """Take over what was found, or what a file holds."""
         self._set_n_classes(None)
-        if sample is None:
-            self.decision_scores_ = np.array(self.detector_.decision_scores_)
-        else:
-            notes.append(f"elected and fitted on a seeded sample of {len(sample):,} of the {len(rows):,} rows")
-            # Rows that were fitted keep their training scores, in which a row is not its own neighbour.
-            self.decision_scores_ = self.detector_.decision_function(rows)
-            self.decision_scores_[sample] = self.detector_.decision_scores_
-        self.selection_ = replace(selection, notes=(*selection.notes, *notes))
-        self.treatment_ = treatment
-        if treatment is not None:
-            self.n_features_in_ = len(treatment.sources)
-        self._process_decision_scores()
+        self.selection_ = found.selection
+        self.detector_ = found.detector
+        self.treatment_ = found.treatment
+        self.decision_scores_ = np.array(found.scores)
+        self.threshold_ = found.threshold
+        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+        self._mu, self._sigma = found.mean_score, found.spread_of_scores
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows, seen or not; higher is more outlying."""
         check_is_fitted(self, ["decision_scores_"])
-        rows = self._numeric(X, reset=False) if self.treatment_ is None else self.treatment_.transform(X)
+        rows = self._numeric(X, reset=False) if self.treatment_ is None else self.treatment_.transform(self._named(X))
         scores: FloatArray = self.detector_.decision_function(rows)
         return scores
 
@@ -177,15 +130,6 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             return np.tile([1.0, 0.0], (rows.shape[0], 1))
         return super().predict_proba(rows, method=method, return_confidence=return_confidence)
 
-    def _process_decision_scores(self) -> "ElectDetector":
-        if self.contamination == "auto":
-            self.threshold_ = auto_threshold(self.decision_scores_)
-        else:
-            self.threshold_ = float(np.percentile(self.decision_scores_, 100 * (1 - self.contamination)))
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
-        self._mu, self._sigma = np.mean(self.decision_scores_), np.std(self.decision_scores_)
-        return self
-
     def predict_confidence(self, X: Any) -> FloatArray:
         """How sure a label is, by PyOD's measure of stability; with ``"auto"`` at the share of outliers found."""
         if self.contamination != "auto":
@@ -196,13 +140,30 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         fixed.__dict__.update({**self.__dict__, "contamination": found})
         return fixed.predict_confidence(X)
 
-    def _learn(self, X: Any) -> tuple[FloatArray, ColumnTreatment | None]:
-        """The numeric rows of X, and the treatment of its columns if it needed one."""
+    def _open(self, X: Any, seed: int) -> OpenedTable:
+        """A frame is a table whose columns are treated, as on the command line; an array is taken as it is."""
         X = _dense(X)
-        if _is_frame(X) and not _is_numeric(X):
-            treatment, rows = ColumnTreatment.fit_transform(X)
-            return rows, treatment
-        return self._numeric(X, reset=True), None
+        if not _is_frame(X):
+            return open_array(self._numeric(X, reset=True))
+        table = read_table(X)
+        self._name_columns(table.columns)
+        return open_table(table, seed)
+
+    def _name_columns(self, names: Sequence[str]) -> None:
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+
+    def _named(self, X: Any) -> Any:
+        """A table with the names of the columns that were fitted: an array has them by position, all else its own."""
+        X = _dense(X)
+        if not isinstance(X, np.ndarray):
+            return X
+        table = read_table(X)
+        if table.n_columns != self.n_features_in_:
+            raise InvalidInput(
+                f"X must have the {self.n_features_in_} columns that were fitted, got {table.n_columns}."
+            )
+        return replace(table, frame=table.frame.rename(dict(zip(table.columns, self.feature_names_in_, strict=True))))
 
     def _numeric(self, X: Any, *, reset: bool) -> FloatArray:
         """A finite array, checked and refused in scikit-learn's words."""
@@ -227,12 +188,15 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             return int(state.randint(2**31 - 1))
         return int(state)
 
-    def _check_params(self) -> None:
-        share = self.contamination
-        number = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 0.5
-        if not number and share != "auto":
-            raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
-        chosen_strategy(self.strategy, self.max_models)
+    def _options(self) -> Options:
+        return Options(
+            contamination=self.contamination,
+            strategy=self.strategy,
+            max_models=self.max_models,
+            max_seconds=self.max_seconds,
+            seed=self._seed(),
+            n_jobs=self.n_jobs,
+        )
 
     def _load_database(self) -> MetaDatabase:
         if self.database is None:
@@ -253,20 +217,32 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         raise InvalidInput(f"database must be None, a path or a MetaDatabase, got {type(self.database).__name__}.")
 
 
-def chosen_strategy(strategy: str, max_models: int | None) -> str:
-    """What ``"auto"`` stands for: a budget of models is what the paper's search is made for."""
-    if strategy == "auto":
-        return DEFAULT if max_models is None else "elect"
-    if strategy not in STRATEGIES:
-        raise InvalidInput(f"strategy must be auto or one of {', '.join(STRATEGIES)}, got {strategy!r}.")
-    return strategy
+def save_detector(detector: ElectDetector, path: str | PathLike[str], *, trust: bool = False) -> None:
+    """Write a fitted ``ElectDetector`` to a file (by custom ``*.elect-detector``), whole or not at all."""
+    if not hasattr(detector, "detector_"):
+        raise InvalidInput("Only a fitted detector can be saved: call fit first.")
+    saved = SavedDetector(
+        selection=detector.selection_,
+        detector=detector.detector_,
+        treatment=detector.treatment_,
+        contamination=detector.contamination,
+        threshold=float(detector.threshold_),
+        scores=detector.decision_scores_,
+        mean_score=float(detector._mu),
+        spread_of_scores=float(detector._sigma),
+    )
+    write_whole(path, saved_bytes(saved, trust=trust))
 
 
-def sample_rows(n: int, seed: int) -> IntArray | None:
-    """The rows to elect and fit on: all (None) up to 10,000, a seeded sample of so many above."""
-    if n <= MAX_ROWS:
-        return None
-    return np.sort(np.random.default_rng([seed, n]).choice(n, MAX_ROWS, replace=False))
+def load_detector(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> ElectDetector:
+    """The detector in a file, ready for ``decision_function`` and ``predict`` on new rows. Nothing is executed."""
+    saved = load_saved(path, trust=trust, n_jobs=n_jobs)
+    detector = ElectDetector(saved.contamination)._adopt(saved)
+    if saved.treatment is None:
+        detector.n_features_in_ = saved.detector.n_features_in_
+    else:
+        detector._name_columns([summary.column for summary in saved.treatment.summary()])
+    return detector
 
 
 def _dense(X: Any) -> Any:
@@ -283,11 +259,3 @@ def _dense(X: Any) -> Any:
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
-
-
-def _is_numeric(frame: Any) -> bool:
-    try:
-        values = np.asarray(frame.to_numpy())
-    except Exception:
-        return False
-    return values.dtype.kind in "fiub" and bool(np.isfinite(values).all())

@@ -78,7 +78,7 @@ class FittedElect:
     seed: int = 0
 
     def select(self, task: TaskView) -> Choice:
-        found = Selection.from_steps(self.steps(task))
+        found = Selection.from_steps(self.steps(task), self.database.pool)
         return Choice((found.model_id,), evaluated=tuple(dict.fromkeys([*self.anchors, *found.evaluated])))
 
     def steps(self, task: TaskView) -> list[SearchStep]:

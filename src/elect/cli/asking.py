@@ -15,7 +15,7 @@ from elect.support.atomic import write_atomically
 if TYPE_CHECKING:
     from elect.answers import Feedback
     from elect.core import Selection
-    from elect.detect.detection import Election
+    from elect.detect.election import Election
 
 WORDS: dict[str, bool | None] = {"yes": True, "y": True, "no": False, "n": False, "unknown": None, "d": None}
 _SHOWN_COLUMNS = 4
@@ -57,28 +57,33 @@ def _prompt() -> str:
 
 def _question(election: "Election", feedback: "Feedback", row: int, count: int) -> str:
     """The row with its most unusual columns, and two typical rows to compare with."""
-    frame = election.opened.sample.frame
-    names = election.treatment.row_ids(election.opened.sample)
+    frame = election.cells
+    names = _names(election)
     columns = _unusual(election, row)
     typical = np.argsort(feedback.outlier_chance, kind="stable")[:2]
-    lines = [f"\nquestion {len(feedback.answers) + 1} of {count}: row {_text(names[int(election.fitted[row])])}"]
+    lines = [f"\nquestion {len(feedback.answers) + 1} of {count}: row {_text(names[row])}"]
     width = max(len(column) for column in columns)
     for column in columns:
         values = frame[column]
-        others = " | ".join(_text(values[int(election.fitted[t])]) for t in typical)
-        lines.append(
-            f"  {_text(column):{width}}  {_text(values[int(election.fitted[row])]):>16}   typical rows: {others}"
-        )
+        others = " | ".join(_text(values[int(t)]) for t in typical)
+        lines.append(f"  {_text(column):{width}}  {_text(values[row]):>16}   typical rows: {others}")
     return "\n".join(lines)
 
 
 def _unusual(election: "Election", row: int) -> list[str]:
     """The columns in which the row is farthest from the middle of the table, farthest first."""
+    assert election.treatment is not None  # a file is a table
     Z = election.scorer.work.Z
     far = np.abs(Z[row] - np.median(Z, axis=0))
     sources = [feature.source for feature in election.treatment.features]
     order = np.argsort(-far, kind="stable")
     return list(dict.fromkeys(sources[i] for i in order))[:_SHOWN_COLUMNS]
+
+
+def _names(election: "Election") -> Any:
+    """What names the rows that may be asked about."""
+    assert election.treatment is not None
+    return election.treatment.row_ids(election.opened.sample)[election.drawn]
 
 
 def _text(value: Any) -> str:
@@ -87,13 +92,12 @@ def _text(value: Any) -> str:
 
 def _file(election: "Election", feedback: "Feedback") -> bytes:
     words = {True: "yes", False: "no", None: "unknown"}
-    names = election.treatment.row_ids(election.opened.sample)
+    names = _names(election)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(["position", "row", "answer"])
     for answer in feedback.answers:
-        position = int(election.fitted[answer.row])
-        writer.writerow([position, names[position], words[answer.is_outlier]])
+        writer.writerow([int(election.positions[answer.row]), names[answer.row], words[answer.is_outlier]])
     return buffer.getvalue().encode()
 
 
@@ -101,7 +105,7 @@ def _read(path: Path | None, election: "Election", feedback: "Feedback") -> int:
     """Take the answers of an earlier run; how many."""
     if path is None or not path.exists():
         return 0
-    places = {int(position): row for row, position in enumerate(election.fitted)}
+    places = {int(position): row for row, position in enumerate(election.positions)}
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)

@@ -9,7 +9,7 @@ from elect.cli import live, parse, screen
 from elect.errors import PoolMismatch
 
 if TYPE_CHECKING:
-    from elect.detect.detection import Election
+    from elect.detect.election import Election
     from elect.history.database import MetaDatabase
 
 
@@ -86,20 +86,22 @@ def detect(
         from elect.cli.asking import ask as ask_about
 
         selection = ask_about(election, selection, ask, answers)
-    detection = election.detect(selection, top)
+    from elect.detect import findings_of
+
+    detection = election.detect(selection)
+    findings = findings_of(election, detection, top)
     # Everything is made before anything is written: what fails then leaves no file behind.
     contents: list[tuple[Path, bytes]] = []
     if save is not None:
-        from elect.detect.saving import detector_bytes
+        from elect.detect.saving import kept, saved_bytes
 
-        content = detector_bytes(detection.detector, explainer=detection.explainer, trust=request.trust)
-        contents.append((save, content))
+        contents.append((save, saved_bytes(kept(detection, findings.explainer), trust=request.trust)))
     if report is not None:
         from elect.report.reporting import report_of
 
-        contents.append((report, report_of(detection, top, saved_as=save).encode()))
+        contents.append((report, report_of(detection, findings, top, saved_as=save).encode()))
     if output is not None:
-        contents.append((output, files.table_bytes(files.scores_frame(detection), output.suffix.lower())))
+        contents.append((output, files.table_bytes(files.scores_frame(detection, findings.top), output.suffix.lower())))
     for path, content in contents:
         files.write_whole(path, content)
     from elect.cli import documents, render
@@ -109,33 +111,36 @@ def detect(
         for name, path in (("output", output), ("report", report), ("saved", save))
     }
     if json:
-        screen.print_json(documents.detection_document(detection, top, written))
+        screen.print_json(documents.detection_document(detection, findings, top, written))
     else:
-        render.detection(detection, top, written)
+        render.detection(detection, findings, top, written)
 
 
 def _search(request: Request, contamination: "float | str") -> "tuple[Election, str | None]":
     budget = parse.seconds(request.budget)
-    from elect.detect.detection import Choices, Election
-    from elect.detect.opened import open_table
+    from elect.detect import Election, Options, open_table
 
-    if not request.quiet:
-        print(f"elect: reading {request.file}", file=sys.stderr, flush=True)
-    opened = open_table(request.file, request.seed)
-    known = opened.sample.columns
-    choices = Choices(
-        label=request.label,
-        id=request.id,
-        drop=parse.names(request.drop or (), known),
-        columns=None if not request.columns else parse.names(request.columns, known),
+    # What is wrong with the options is said before a table is read; names of columns need its header.
+    options = Options(
+        contamination=contamination,  # type: ignore[arg-type]
         strategy=request.strategy,
         max_models=request.max_models,
         max_seconds=budget,
         seed=request.seed,
         n_jobs=request.n_jobs,
+        label=request.label,
+        id=request.id,
     )
-    choices = replace(choices, contamination=contamination)  # type: ignore[arg-type]
-    election = Election(opened, load_database(request.database, request.trust), choices)
+    if not request.quiet:
+        print(f"elect: reading {request.file}", file=sys.stderr, flush=True)
+    opened = open_table(request.file, request.seed)
+    known = opened.sample.columns
+    options = replace(
+        options,
+        drop=parse.names(request.drop or (), known),
+        columns=None if not request.columns else parse.names(request.columns, known),
+    )
+    election = Election(opened, load_database(request.database, request.trust), options)
     return election, live.run(election, quiet=request.quiet)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elect.core import Selection
     from elect.detect.detection import Detection, Evaluation, TopRow
+    from elect.detect.findings import Findings
     from elect.tables import ColumnTreatment
 
 
@@ -32,7 +33,7 @@ def selection_document(selection: "Selection") -> dict[str, Any]:
     }
 
 
-def columns_document(treatment: "ColumnTreatment") -> list[dict[str, Any]]:
+def columns_document(treatment: "ColumnTreatment | None") -> list[dict[str, Any]]:
     return [
         {
             "column": s.column,
@@ -42,7 +43,7 @@ def columns_document(treatment: "ColumnTreatment") -> list[dict[str, Any]]:
             "why": s.why,
             "missing": s.missing,
         }
-        for s in treatment.summary()
+        for s in (() if treatment is None else treatment.summary())
     ]
 
 
@@ -61,15 +62,17 @@ def top_document(row: "TopRow") -> dict[str, Any]:
     }
 
 
-def detection_document(detection: "Detection", top: int, written: dict[str, str | None]) -> dict[str, Any]:
+def detection_document(
+    detection: "Detection", findings: "Findings", top: int, written: dict[str, str | None]
+) -> dict[str, Any]:
     """The selection, and what it found."""
     return {
         **selection_document(detection.selection),
         "n_rows": len(detection.scores),
         "threshold": detection.threshold,
-        "contamination": detection.detector.contamination,
+        "contamination": detection.options.contamination,
         "n_outliers": int(detection.labels.sum()),
-        "top": [top_document(row) for row in detection.top[:top]],
+        "top": [top_document(row) for row in findings.top[:top]],
         "evaluation": evaluation_document(detection.evaluation),
         "columns": columns_document(detection.treatment),
         "notes": [*detection.selection.notes, *detection.notes],

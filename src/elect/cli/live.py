@@ -13,7 +13,7 @@ from elect.support import wording
 
 if TYPE_CHECKING:
     from elect.core import SearchStep
-    from elect.detect.detection import Election
+    from elect.detect.election import Election
 
 INTERRUPTED = "it was interrupted (Ctrl-C)"
 

@@ -8,6 +8,7 @@ from elect.support import wording
 if TYPE_CHECKING:
     from elect.core import Selection
     from elect.detect.detection import Detection, Evaluation, TopRow
+    from elect.detect.findings import Findings
     from elect.detect.opened import OpenedTable
     from elect.tables import ColumnTreatment
 
@@ -15,18 +16,22 @@ _SHOWN_TASKS = 5
 
 
 def selection(
-    opened: "OpenedTable", treatment: "ColumnTreatment", found: "Selection", evaluation: "Evaluation | None"
+    opened: "OpenedTable", treatment: "ColumnTreatment | None", found: "Selection", evaluation: "Evaluation | None"
 ) -> None:
     console = screen.stdout()
     screen.pairs(console, [_table(opened, treatment), *_pick(found), *evaluation_lines(evaluation)])
     notes(found.notes)
 
 
-def detection(found: "Detection", top: int, written: dict[str, str | None]) -> None:
+def detection(found: "Detection", findings: "Findings", top: int, written: dict[str, str | None]) -> None:
+    from elect.detect.threshold import CUTOFF
+
     console = screen.stdout()
     outliers, n = int(found.labels.sum()), len(found.scores)
-    share = found.detector.contamination
-    how = "3.5 robust deviations above the median" if share == "auto" else f"contamination {wording.percent(share)}"
+    share = found.options.contamination
+    how = (
+        f"{CUTOFF} robust deviations above the median" if share == "auto" else f"contamination {wording.percent(share)}"
+    )
     threshold = f"{wording.number(found.threshold)} ({how}); {above(outliers, n)}"
     screen.pairs(
         console,
@@ -38,7 +43,7 @@ def detection(found: "Detection", top: int, written: dict[str, str | None]) -> N
         ],
     )
     console.print()
-    top_rows(found.top[:top], found.row_ids.name)
+    top_rows(findings.top[:top], found.row_ids.name)
     if any(path is not None for path in written.values()):
         console.print()
         screen.pairs(console, [(name, path) for name, path in written.items() if path is not None])
@@ -72,12 +77,13 @@ def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
     )
 
 
-def _table(opened: "OpenedTable", treatment: "ColumnTreatment") -> tuple[str, str]:
-    used, columns = len(treatment.sources), opened.sample.n_columns
+def _table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> tuple[str, str]:
+    assert treatment is not None  # a file is a table
+    used, columns = len(treatment.sources), opened.n_columns
     gone = [s.column for s in treatment.summary() if s.role == "dropped"]
     left_out = f"; left out: {wording.listed(gone)}" if gone else ""
-    rows = wording.count(opened.n_rows, "row")
-    return "table", f"{opened.path}, {rows}, {wording.count(used)} of {wording.count(columns, 'column')} used{left_out}"
+    rows, used_of = wording.count(opened.n_rows, "row"), f"{wording.count(used)} of {wording.count(columns, 'column')}"
+    return "table", f"{opened.source}, {rows}, {used_of} used{left_out}"
 
 
 def _pick(found: "Selection") -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 from elect.cli import screen
-from elect.errors import InvalidInput
 from elect.support import wording
 
 
@@ -30,21 +29,17 @@ def score(
     from elect.detect.scoring import score_file
 
     saved = load_saved(model, trust=trust, n_jobs=n_jobs)
-    if saved.detector.treatment_ is None:
-        raise InvalidInput(
-            f"{str(model)!r} was fitted on an array without column names: score new rows with load_detector in Python."
-        )
     if not quiet:
-        print(f"elect: scoring {file} with {saved.detector.selection_.model_id}", file=sys.stderr, flush=True)
+        print(f"elect: scoring {file} with {saved.selection.model_id}", file=sys.stderr, flush=True)
     found = score_file(saved, file, top=top, label=label)
     if output is not None:
-        files.write_whole(output, files.table_bytes(files.scores_frame(found), output.suffix.lower()))
+        files.write_whole(output, files.table_bytes(files.scores_frame(found, found.top), output.suffix.lower()))
     from elect.cli import documents, render
 
     outliers, n = int(found.labels.sum()), len(found.scores)
-    threshold = float(saved.detector.threshold_)
+    threshold = saved.threshold
     if json:
-        chosen = saved.detector.selection_
+        chosen = saved.selection
         screen.print_json(
             {
                 "model": {"id": chosen.model_id, "detector": chosen.detector, "params": dict(chosen.params)},
@@ -63,7 +58,7 @@ def score(
         console,
         [
             ("table", f"{file}, {wording.count(n, 'row')}"),
-            ("detector", saved.detector.selection_.model_id),
+            ("detector", saved.selection.model_id),
             ("threshold", f"{wording.number(threshold)}; {render.above(outliers, n)}"),
             *render.evaluation_lines(found.evaluation),
             *([] if output is None else [("output", str(output))]),

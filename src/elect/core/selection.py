@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from elect.core import explanation
-from elect.core.models import ParamValue
+from elect.core.models import ModelPool, ParamValue
 from elect.errors import InvalidInput
 from elect.support import wording
 from elect.support.arrays import FloatArray
@@ -143,17 +143,18 @@ class Selection:
     def from_steps(
         cls,
         steps: Iterable[SearchStep],
+        pool: ModelPool,
         *,
         strategy: str = "elect",
         metric: str = "ap",
         stopped_because: str = "the caller stopped",
     ) -> "Selection":
-        """The answer after these steps, however many there are (at least one).
+        """The answer after these steps, however many there are (at least one), on models of this pool.
 
-        >>> pick = Candidate("COF(n_neighbors=3)", 0.5, 0.1)
-        >>> step = SearchStep(0, "prior", None, None, (), pick, (), 0.0)
-        >>> Selection.from_steps([step]).stopped_because
-        'the caller stopped'
+        >>> pool = ModelPool.grid("COF", n_neighbors=[3])
+        >>> step = SearchStep(0, "prior", None, None, (), Candidate(pool.ids[0], 0.5, 0.1), (), 0.0)
+        >>> Selection.from_steps([step], pool).params
+        (('n_neighbors', 3),)
         """
         trace = tuple(steps)
         if not trace:
@@ -161,11 +162,11 @@ class Selection:
                 "A selection must have at least one step: the first one of a search comes without any work."
             )
         last = trace[-1]
-        spec = parse_id(last.pick.model_id)
+        spec = pool[last.pick.model_id]
         return cls(
             pick=last.pick,
-            detector=spec[0],
-            params=spec[1],
+            detector=spec.detector,
+            params=spec.params,
             strategy=strategy,
             neighbors=last.neighbors,
             runners_up=last.runners_up,
@@ -181,26 +182,3 @@ class Selection:
             expected_rank=last.expected_rank,
             reason=last.reason,
         )
-
-
-def parse_id(model_id: str) -> tuple[str, tuple[tuple[str, ParamValue], ...]]:
-    """The detector and the parameters that a canonical id names.
-
-    >>> parse_id("LOF(metric=euclidean, n_neighbors=20)")
-    ('LOF', (('metric', 'euclidean'), ('n_neighbors', 20)))
-    """
-    detector, _, inside = model_id.partition("(")
-    pairs = (part.split("=", 1) for part in inside.removesuffix(")").split(", ") if part)
-    return detector, tuple((name, _value(text)) for name, text in pairs)
-
-
-def _value(text: str) -> ParamValue:
-    words: dict[str, ParamValue] = {"None": None, "True": True, "False": False}
-    if text in words:
-        return words[text]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -1,47 +1,23 @@
-"""From an opened table to ranked rows: the election, the fit of the pick, every row's score, and reasons."""
+"""What was found in a table."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.core import SearchStep, Selection
+from elect.core import Selection
 from elect.core.metrics import METRICS
-from elect.detect.agreement import Agreement, agreement_of
-from elect.detect.batches import score_batches
-from elect.detect.explaining import Explainer, Reason, explainer_for_fitted
+from elect.detect.explaining import Reason
 from elect.detect.opened import OpenedTable
-from elect.detector import ElectDetector, chosen_strategy, sample_rows
-from elect.history.database import MetaDatabase
-from elect.pool import PoolScorer
-from elect.strategies import STRATEGIES
+from elect.detect.options import Options
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
-from elect.tables import ColumnTreatment, Labels, TableError, read_labels
+from elect.tables import ColumnTreatment, Labels
 
 if TYPE_CHECKING:
     import polars as pl
-
-MOST_EXPLAINED = 100
-"""Rows found outlying get reasons, the most outlying first, up to so many (or as many as are shown)."""
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the user asks for; the defaults are the command line's."""
-
-    label: str | None = None
-    id: str | None = None
-    drop: tuple[str, ...] = ()
-    columns: tuple[str, ...] | None = None
-    contamination: float | Literal["auto"] = "auto"
-    strategy: str = "auto"
-    max_models: int | None = None
-    max_seconds: float | None = None
-    seed: int = 0
-    n_jobs: int | None = -1
 
 
 @dataclass(frozen=True)
@@ -77,225 +53,39 @@ class TopRow:
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """Everything there is to say about a table. ``rows`` (the numeric matrix) and ``row_scores`` are of the whole table
-    or, for one too long to be held, of the sample that was fitted."""
+    """What was found: the pick, fitted, and every row's score.
+
+    ``detector`` is a fitted PyOD detector; it was fitted on the rows at ``fitted``. ``treatment`` is what was done with
+    the columns, None for an array. ``rows`` is the numeric matrix of the whole table, or of the fitted rows of a table
+    that is learned from in part; ``row_scores`` are their scores. ``ids`` are the names of rows read in batches.
+    """
 
     opened: OpenedTable
-    detector: ElectDetector
-    row_ids: "pl.Series"
-    top: tuple[TopRow, ...]
-    explainer: Explainer
-    agreement: Agreement
+    options: Options
+    selection: Selection
+    detector: Any
+    treatment: ColumnTreatment | None
+    scores: FloatArray
+    threshold: float
+    fitted: IntArray
     rows: FloatArray
-    row_scores: FloatArray
     evaluation: Evaluation | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def selection(self) -> Selection:
-        found: Selection = self.detector.selection_
-        return found
-
-    @property
-    def treatment(self) -> ColumnTreatment:
-        assert self.detector.treatment_ is not None
-        return self.detector.treatment_
-
-    @property
-    def scores(self) -> FloatArray:
-        return np.asarray(self.detector.decision_scores_)
-
-    @property
-    def labels(self) -> NDArray[np.intp]:
-        return np.asarray(self.detector.labels_)
-
-    @property
-    def threshold(self) -> float:
-        return float(self.detector.threshold_)
-
-
-class Election:
-    """A search on one table. Whoever consumes ``steps`` may stop after any of them, and gets the pick so far."""
-
-    def __init__(self, opened: OpenedTable, database: MetaDatabase, choices: Choices) -> None:
-        self.opened = opened
-        self.database = database
-        self.choices = choices
-        self.detector = ElectDetector(
-            choices.contamination,
-            database=database,
-            strategy=choices.strategy,
-            max_models=choices.max_models,
-            max_seconds=choices.max_seconds,
-            random_state=choices.seed,
-            n_jobs=choices.n_jobs,
-        )
-        self.detector._check_params()
-        self.strategy = chosen_strategy(choices.strategy, choices.max_models)
-        table = opened.sample
-        self.treatment, rows = ColumnTreatment.fit_transform(
-            table, label=choices.label, id=choices.id, drop=choices.drop, columns=choices.columns
-        )
-        # A label that cannot be used is said before the search, not after it.
-        self.labels = None if opened.is_streamed else self.treatment.labels(table)
-        sample = sample_rows(len(rows), choices.seed)
-        self.fitted: IntArray = np.arange(len(rows)) if sample is None else sample
-        self.scorer = PoolScorer(
-            rows[self.fitted] if sample is not None else rows,
-            database.pool,
-            seed=choices.seed,
-            n_jobs=choices.n_jobs,
-            standardize=False,
-        )
-        self._rows = rows
-        self._steps: list[SearchStep] = []
-
-    @property
-    def most_models(self) -> int | None:
-        """How many models may be evaluated, if that is set."""
-        if self.choices.max_models is None and self.strategy != "elect":
-            return len(self.database.pool)
-        return self.choices.max_models
-
-    def steps(self) -> Iterator[SearchStep]:
-        """One step for each evaluated model."""
-        choices = self.choices
-        for step in STRATEGIES[self.strategy](
-            self.database,
-            self.scorer,
-            max_models=choices.max_models,
-            max_seconds=choices.max_seconds,
-            seed=choices.seed,
-        ):
-            self._steps.append(step)
-            yield step
-
-    def selection(self, stopped_because: str = "the caller stopped") -> Selection:
-        """The pick after the steps consumed so far."""
-        chosen = Selection.from_steps(
-            self._steps,
-            strategy=self.strategy,
-            metric=self.database.settings.metric,
-            stopped_because=stopped_because,
-        )
-        note = self.scorer.note(chosen.model_id)
-        return chosen if note is None else replace(chosen, notes=(*chosen.notes, note))
-
-    def evaluation(self, selection: Selection) -> Evaluation | None:
-        """How well the pick did on the rows it was elected on, where their labels are known."""
-        if self.labels is None:
-            return None
-        kept = Labels(self.labels.y[self.fitted], self.labels.known[self.fitted], self.labels.meaning)
-        return evaluate(self.scorer.scores(selection.model_id), kept)
-
-    def detect(self, selection: Selection, top: int = 10) -> Detection:
-        """Fit the pick, score every row and explain the most outlying ones."""
-        detector, opened = self.detector, self.opened
-        own = self.scorer.note(selection.model_id)  # ``_adopt`` adds it again
-        plain = replace(selection, notes=tuple(note for note in selection.notes if note != own))
-        if opened.positions is None:
-            sample = None if len(self.fitted) == len(self._rows) else self.fitted
-            detector._adopt(self.scorer, plain, self._rows, sample, self.treatment)
-            everything = _Everything(opened.sample, self._rows, detector.decision_scores_)
-            labels, rows = self.labels, self._rows
-        else:
-            detector._adopt(self.scorer, plain, self._rows[self.fitted], None, self.treatment)
-            everything = self._score_batches(opened.positions[self.fitted], top)
-            labels, rows = everything.labels, self._rows[self.fitted]
-            note = f"elected and fitted on a seeded sample of {len(rows):,} of the {opened.n_rows:,} rows"
-            detector.selection_ = replace(detector.selection_, notes=(*detector.selection_.notes, note))
-        row_scores = np.array(detector.decision_scores_)
-        if everything.scores is not None:
-            detector.decision_scores_ = everything.scores
-            detector._process_decision_scores()
-        shown = self._places(top)
-        agreement = agreement_of(self.scorer, selection, int(detector.labels_.sum()))
-        tops, explainer = self._explain(everything, shown, agreement)
-        return Detection(
-            opened=opened,
-            detector=detector,
-            row_ids=everything.row_ids(self.treatment),
-            top=tops,
-            explainer=explainer,
-            agreement=agreement,
-            rows=rows,
-            row_scores=row_scores,
-            evaluation=None if labels is None else evaluate(detector.decision_scores_, labels),
-            notes=everything.notes,
-        )
-
-    def _places(self, top: int) -> IntArray:
-        """The rows to explain, most outlying first."""
-        outliers = int(self.detector.labels_.sum())
-        count = max(top, min(outliers, MOST_EXPLAINED))
-        return np.argsort(-self.detector.decision_scores_, kind="stable")[:count]
-
-    def _explain(
-        self, everything: "_Everything", shown: IntArray, agreement: Agreement
-    ) -> tuple[tuple[TopRow, ...], Explainer]:
-        fitted = self.fitted if self.opened.positions is None else self.opened.positions[self.fitted]
-        place_of = {int(position): place for place, position in enumerate(fitted)}
-        explained = [place_of[int(position)] for position in shown if int(position) in place_of]
-        explainer = explainer_for_fitted(
-            self.detector.detector_,
-            self.database.pool[self.detector.selection_.model_id],
-            self._rows[self.fitted],
-            explained,
-            self.treatment,
-        )
-        rows, cells, ids = everything.at(shown, self.treatment)
-        reasons = explainer.reasons(rows, cells)
-        tops = tuple(
-            TopRow(
-                position=int(position),
-                id=ids[place],
-                score=float(self.detector.decision_scores_[position]),
-                is_outlier=bool(self.detector.labels_[position]),
-                reasons=reasons[place],
-                agreeing=agreement.of_row(place_of.get(int(position))),
-            )
-            for place, position in enumerate(shown)
-        )
-        return tops, explainer
-
-    def _score_batches(self, fitted: IntArray, top: int) -> "_Everything":
-        keep = max(top, MOST_EXPLAINED)
-        found = score_batches(self.opened.batches(), self.detector, keep=keep, fitted=fitted, label=self.choices.label)
-        labels, notes = None, found.notes
-        if found.label is not None:
-            try:
-                labels = read_labels(found.label)
-            except TableError as error:
-                notes = (*notes, str(error))
-        return _Everything(
-            self.opened.sample, found.top_rows, found.scores, labels, notes, found.positions, found.top, found.ids
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Everything:
-    """All scores of a table, and of its top rows the matrix and the cells."""
-
-    table: Any
-    matrix: FloatArray
-    scores: FloatArray | None
-    labels: Labels | None = None
-    notes: tuple[str, ...] = ()
-    positions: IntArray | None = None
-    cells: "pl.DataFrame | None" = None
     ids: "pl.Series | None" = None
 
-    def row_ids(self, treatment: ColumnTreatment) -> "pl.Series":
-        return treatment.row_ids(self.table) if self.ids is None else self.ids
+    @cached_property
+    def labels(self) -> NDArray[np.intp]:
+        """1 for an outlier, a row above the threshold; 0 otherwise."""
+        return (self.scores > self.threshold).astype(np.intp)
 
-    def at(self, shown: IntArray, treatment: ColumnTreatment) -> tuple[FloatArray, "pl.DataFrame", list[str]]:
-        """The matrix, the cells and the ids of some rows."""
-        ids = [wording.short(str(name)) for name in self.row_ids(treatment)[shown]]
-        if self.positions is None or self.cells is None:
-            return self.matrix[shown], self.table.frame[shown], ids
-        held = {int(position): place for place, position in enumerate(self.positions)}
-        places = np.array([held[int(position)] for position in shown], dtype=np.intp)
-        return self.matrix[places], self.cells[places], ids
+    @property
+    def row_scores(self) -> FloatArray:
+        return self.scores if len(self.rows) == len(self.scores) else self.scores[self.fitted]
+
+    @cached_property
+    def row_ids(self) -> "pl.Series":
+        """What names each row."""
+        return self.opened.row_ids(self.treatment) if self.ids is None else self.ids
 
 
 def evaluate(scores: FloatArray, labels: Labels) -> Evaluation | None:

@@ -1,69 +1,125 @@
-"""A file opened for detection: whole where it fits, otherwise a seeded sample to learn from and batches to score."""
+"""A table opened for detection: what is learned from it, and how to come by all of its rows.
 
-from collections.abc import Iterator
+What is done with columns is learned from the whole table, or from a seeded sample of a long one. Which rows these are
+depends on their number and the seed alone: not on whether the table is in memory or read in batches, nor on their size.
+"""
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elect.support.arrays import FloatArray, IntArray
-from elect.tables import Table, iter_batches
+from elect.tables import ColumnTreatment, Table, iter_batches, read_table
 
 if TYPE_CHECKING:
     import polars as pl
 
+LEARNED_ROWS = 100_000
+"""What is done with columns is learned from so many rows at most. A file with more of them is not held in memory."""
+
 ROWS_AT_ONCE = 100_000
-"""A file with no more rows is held in memory; of a longer one, so many rows at a time."""
+"""Rows are read and scored so many at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
-    """``sample`` is the whole table (``positions`` is None), or rows drawn from it, ``positions`` telling which."""
+    """``learned`` is the whole table (``positions`` is None), or rows drawn from it, ``positions`` telling which.
 
-    path: str
-    sample: Table
+    ``whole`` is None for a file that is too long to be held. Of an array only ``array`` is held: its columns are not
+    treated, and the table of it is made where it is needed.
+    """
+
+    source: str
     n_rows: int
+    learned: Table | None = None
     positions: IntArray | None = None
-    rows_at_once: int = ROWS_AT_ONCE
+    whole: Table | None = None
+    array: FloatArray | None = None
+
+    @cached_property
+    def sample(self) -> Table:
+        """The rows that are learned from, as a table."""
+        return read_table(self.array) if self.learned is None else self.learned
+
+    @property
+    def n_columns(self) -> int:
+        return self.sample.n_columns if self.array is None else int(self.array.shape[1])
 
     @property
     def is_streamed(self) -> bool:
-        return self.positions is not None
+        """Whether rows are read from the file again each time."""
+        return self.whole is None and self.array is None
 
     def batches(self) -> Iterator[Table]:
-        """All rows in order, read again where they are not in memory."""
+        """All rows in order."""
         if self.is_streamed:
-            yield from iter_batches(self.path, self.rows_at_once)
-        else:
-            yield self.sample
+            yield from iter_batches(self.source, ROWS_AT_ONCE)
+            return
+        table = self.sample if self.whole is None else self.whole
+        for start in range(0, table.n_rows, ROWS_AT_ONCE):
+            yield table.slice(start, ROWS_AT_ONCE)
+
+    def row_ids(self, treatment: ColumnTreatment | None) -> "pl.Series":
+        """What names each row of a table that is held."""
+        import polars as pl
+
+        if treatment is None or self.whole is None:
+            return pl.int_range(self.n_rows, eager=True).alias("row")
+        return treatment.row_ids(self.whole)
 
 
-def open_table(path: str | PathLike[str], seed: int = 0, rows_at_once: int | None = None) -> OpenedTable:
-    """Read a file whole, or if it is long, once through for a seeded sample."""
-    size = ROWS_AT_ONCE if rows_at_once is None else rows_at_once
-    batches = iter_batches(path, size)
-    first = next(batches)
-    second = next(batches, None)
-    if second is None:
-        return OpenedTable(str(path), first, first.n_rows, rows_at_once=size)
-    reservoir = _Reservoir(first, seed)
-    reservoir.add(second)
+def cells_at(batches: Iterable[Table], positions: IntArray) -> "pl.DataFrame":
+    """The cells of some rows, in the order given."""
+    import polars as pl
+
+    wanted = np.sort(positions)
+    parts, first, taken = [], 0, 0
     for batch in batches:
-        reservoir.add(batch)
-    table, positions = reservoir.drawn()
-    return OpenedTable(str(path), table, reservoir.seen, positions, size)
+        end = int(np.searchsorted(wanted, first + batch.n_rows))
+        parts.append(batch.frame[wanted[taken:end] - first])
+        first, taken = first + batch.n_rows, end
+        if taken == len(wanted):
+            break
+    return pl.concat(parts)[np.searchsorted(wanted, positions)]
 
 
-class _Reservoir:
-    """As many rows as the first batch has, each row of the file with the same chance, whatever the batches."""
+def open_array(X: FloatArray) -> OpenedTable:
+    """Numbers that are taken as they are."""
+    return OpenedTable("The array", len(X), array=X)
+
+
+def open_table(data: Any, seed: int = 0) -> OpenedTable:
+    """Open a file or a frame. A long file is read once through, for the rows to learn from."""
+    if isinstance(data, str | PathLike):
+        return _open_batches(str(data), iter_batches(data, ROWS_AT_ONCE), seed)
+    table = read_table(data)
+    opened = _open_batches(table.source, iter([table]), seed)
+    return replace(opened, whole=table)
+
+
+def _open_batches(source: str, batches: Iterator[Table], seed: int) -> OpenedTable:
+    drawn = _Drawn(next(batches), seed)
+    for batch in batches:
+        drawn.add(batch)
+    table = drawn.table()
+    if drawn.seen == table.n_rows:
+        return OpenedTable(source, drawn.seen, table, whole=table)
+    return OpenedTable(source, drawn.seen, table, drawn.positions)
+
+
+class _Drawn:
+    """The rows drawn so far: all of them up to 100,000, then each row of the table with the same chance."""
 
     def __init__(self, first: Table, seed: int) -> None:
         self._like = first
         self._rng = np.random.default_rng([seed, 1])
         self.seen = 0
         self._keys: FloatArray = np.empty(0)
-        self._positions: IntArray = np.empty(0, dtype=np.intp)
+        self.positions: IntArray = np.empty(0, dtype=np.intp)
         self._frame: pl.DataFrame = first.frame.clear()
         self._ids: pl.Series = first.row_ids.clear()
         self.add(first)
@@ -71,16 +127,15 @@ class _Reservoir:
     def add(self, batch: Table) -> None:
         import polars as pl
 
+        # The numbers drawn for the rows do not depend on how the rows are cut into batches.
         keys = np.concatenate([self._keys, self._rng.random(batch.n_rows)])
-        positions = np.concatenate([self._positions, np.arange(self.seen, self.seen + batch.n_rows)])
-        kept = np.arange(len(keys))
-        if len(keys) > self._like.n_rows:
-            kept = np.sort(np.argpartition(keys, self._like.n_rows)[: self._like.n_rows])
-        frame = pl.concat([self._frame, batch.frame])
-        ids = pl.concat([self._ids, batch.row_ids])
-        self._frame, self._ids = frame[kept], ids[kept]
-        self._keys, self._positions = keys[kept], positions[kept]
+        positions = np.concatenate([self.positions, np.arange(self.seen, self.seen + batch.n_rows)])
+        frame, ids = pl.concat([self._frame, batch.frame]), pl.concat([self._ids, batch.row_ids])
+        if len(keys) > LEARNED_ROWS:
+            kept = np.sort(np.argpartition(keys, LEARNED_ROWS)[:LEARNED_ROWS])
+            keys, positions, frame, ids = keys[kept], positions[kept], frame[kept], ids[kept]
+        self._keys, self.positions, self._frame, self._ids = keys, positions, frame, ids
         self.seen += batch.n_rows
 
-    def drawn(self) -> tuple[Table, IntArray]:
-        return replace(self._like, frame=self._frame, row_ids=self._ids), self._positions
+    def table(self) -> Table:
+        return replace(self._like, frame=self._frame, row_ids=self._ids)

@@ -14,6 +14,8 @@ from elect.support.atomic import write_atomically
 if TYPE_CHECKING:
     import polars as pl
 
+    from elect.detect.detection import TopRow
+
 FORMATS = (".csv", ".tsv", ".parquet")
 
 
@@ -26,8 +28,6 @@ class Scored(Protocol):
     def scores(self) -> FloatArray: ...
     @property
     def labels(self) -> Any: ...
-    @property
-    def top(self) -> Sequence[Any]: ...
 
 
 def check_output(path: str | os.PathLike[str], option: str, suffixes: tuple[str, ...] = ()) -> None:
@@ -68,14 +68,14 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         ) from None
 
 
-def scores_frame(found: "Scored") -> "pl.DataFrame":
+def scores_frame(found: Scored, top: "Sequence[TopRow]") -> "pl.DataFrame":
     """One line for each row of the table, in its order: id, score, outlier (1 or 0), reasons if any."""
     import polars as pl
 
     # The ids have the name of the id column, which may be one of those that come next.
     name = "row" if found.row_ids.name in ("score", "outlier", "reasons") else found.row_ids.name
     texts: list[str | None] = [None] * len(found.scores)
-    for row in found.top:
+    for row in top:
         if row.reasons:
             texts[row.position] = "; ".join(str(reason) for reason in row.reasons)
     return pl.DataFrame(

@@ -8,16 +8,16 @@ import pickle
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep, Selection
 from elect.core.models import ModelSpec
+from elect.detect.detection import Detection
 from elect.detect.explaining import Explainer
-from elect.detect.output import write_whole
-from elect.detector import ElectDetector
-from elect.errors import ElectError, InvalidInput, StoreError
+from elect.detect.options import Options
+from elect.errors import ElectError, StoreError
 from elect.pool.detectors import PlainDetector, new_detector
 from elect.pool.families import FAMILIES
 from elect.pool.standardize import Standardizer
@@ -35,33 +35,43 @@ MOST_SCORES = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class SavedDetector:
-    """What a file holds: the detector, and what reasons for new rows are made from (None: saved without)."""
+    """What a file holds, and what new rows are scored with: the fitted detector, what is done with the columns (None:
+    it takes arrays), the threshold, how it was elected, the scores of the rows it was made from, and what reasons for
+    new rows are made from (None: saved without)."""
 
-    detector: ElectDetector
-    explainer: Explainer | None
+    selection: Selection
+    detector: Any
+    treatment: ColumnTreatment | None
+    contamination: float | Literal["auto"]
+    threshold: float
+    scores: FloatArray
+    mean_score: float
+    spread_of_scores: float
+    explainer: Explainer | None = None
 
 
-def save_detector(
-    detector: ElectDetector, path: str | PathLike[str], *, explainer: Explainer | None = None, trust: bool = False
-) -> None:
-    """Write a fitted ``ElectDetector`` to a file (by custom ``*.elect-detector``), whole or not at all."""
-    if not hasattr(detector, "detector_"):
-        raise InvalidInput("Only a fitted detector can be saved: call fit first.")
-    write_whole(path, detector_bytes(detector, explainer=explainer, trust=trust))
+def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetector:
+    """What of a detection is of use for new rows."""
+    return SavedDetector(
+        selection=detection.selection,
+        detector=detection.detector,
+        treatment=detection.treatment,
+        contamination=detection.options.contamination,
+        threshold=detection.threshold,
+        scores=detection.scores,
+        mean_score=float(np.mean(detection.scores)),
+        spread_of_scores=float(np.std(detection.scores)),
+        explainer=explainer,
+    )
 
 
-def detector_bytes(detector: ElectDetector, *, explainer: Explainer | None = None, trust: bool = False) -> bytes:
+def saved_bytes(saved: SavedDetector, *, trust: bool = False) -> bytes:
     """The bytes of the file of a fitted detector."""
-    return archive.pack(_archive(detector, explainer, trust), FORMAT, VERSION)
-
-
-def load_detector(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> ElectDetector:
-    """The detector in a file, ready for ``decision_function`` and ``predict`` on new rows. Nothing is executed."""
-    return load_saved(path, trust=trust, n_jobs=n_jobs).detector
+    return archive.pack(_archive(saved, trust), FORMAT, VERSION)
 
 
 def load_saved(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> SavedDetector:
-    """The same with what reasons are made from."""
+    """What a file holds. Nothing is executed."""
     source = Path(path)
     if not source.is_file():
         raise StoreError(f"Cannot read {source}: there is no such file.")
@@ -83,8 +93,8 @@ def load_saved(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | 
 # Writing
 
 
-def _archive(detector: ElectDetector, explainer: Explainer | None, trust: bool) -> archive.Archive:
-    inner = detector.detector_
+def _archive(saved: SavedDetector, trust: bool) -> archive.Archive:
+    inner = saved.detector
     spec: ModelSpec = inner._spec()
     numbers: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
@@ -98,7 +108,7 @@ def _archive(detector: ElectDetector, explainer: Explainer | None, trust: bool) 
         raw["detector"] = pickle.dumps(inner.fitted_)
     else:
         numbers, arrays = inner.fitted_.plain()
-    scores = np.asarray(detector.decision_scores_, dtype=np.float64)
+    scores = np.asarray(saved.scores, dtype=np.float64)
     if len(scores) > MOST_SCORES:
         scores = np.sort(scores)[np.linspace(0, len(scores) - 1, MOST_SCORES).astype(np.intp)]
     arrays = {f"model_{name}": values for name, values in arrays.items()}
@@ -108,23 +118,23 @@ def _archive(detector: ElectDetector, explainer: Explainer | None, trust: bool) 
         "fitted_scores": np.asarray(inner.decision_scores_, dtype=np.float64),
         "scores": scores,
     }
+    explainer, treatment = saved.explainer, saved.treatment
     if explainer is not None:
         arrays["typical"] = explainer.typical
-    treatment = detector.treatment_
     content = {
         "detector": spec.detector,
         "params": dict(spec.params),
         "seed": inner.seed,
         "trials": inner.trials,
         "numbers": numbers,
-        "contamination": detector.contamination,
-        "threshold": float(detector.threshold_),
-        "mean_score": float(np.mean(detector.decision_scores_)),
-        "spread_of_scores": float(np.std(detector.decision_scores_)),
+        "contamination": saved.contamination,
+        "threshold": saved.threshold,
+        "mean_score": saved.mean_score,
+        "spread_of_scores": saved.spread_of_scores,
         "n_features": len(inner.standardizer_.center),
         "ordinary_score": None if explainer is None else explainer.ordinary,
         "treatment": None if treatment is None else treatment.to_json(),
-        "selection": asdict(detector.selection_),
+        "selection": asdict(saved.selection),
     }
     return archive.Archive(content, arrays, raw)
 
@@ -144,7 +154,7 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     scale = frame.array("scale", (n_features,))
     if not bool((scale > 0).all()):
         raise StoreError("The scale of every feature must be positive.")
-    contamination = content["contamination"]
+    contamination = Options(contamination=content["contamination"]).contamination
     share = contamination if isinstance(contamination, float) else 0.1
     if found.raw:
         inner, model = _pickled(found, spec, share, trust)
@@ -165,38 +175,31 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     inner.decision_scores_ = frame.array("fitted_scores", (None,))
     inner.n_features_in_ = n_features
     inner._process_decision_scores()
-    detector = _wrap(inner, frame, content, contamination)
-    return SavedDetector(detector, _explainer(detector, frame, content["ordinary_score"]))
-
-
-def _wrap(inner: Any, frame: Stored, content: Any, contamination: Any) -> ElectDetector:
-    """The estimator around a restored detector."""
     text = content["treatment"]
     treatment = None if text is None else ColumnTreatment.from_json(_text(text))
-    if treatment is not None and len(treatment.features) != frame.n_features:
+    if treatment is not None and len(treatment.features) != n_features:
         raise StoreError("Its column treatment gives another number of features than its detector takes.")
-    detector = ElectDetector(contamination)
-    detector._check_params()
-    detector._set_n_classes(None)
-    detector.detector_ = inner
-    detector.treatment_ = treatment
-    detector.selection_ = selection_from(content["selection"])
-    detector.n_features_in_ = frame.n_features if treatment is None else len(treatment.sources)
-    detector.decision_scores_ = frame.array("scores", (None,))
-    numbers = Stored(content, {}, frame.n_features, frame.n_jobs)
-    detector.threshold_ = numbers.number("threshold")
-    detector.labels_ = (detector.decision_scores_ > detector.threshold_).astype(int)
-    detector._mu, detector._sigma = numbers.number("mean_score"), numbers.number("spread_of_scores")
-    return detector
+    numbers = Stored(content, {}, n_features, n_jobs)
+    return SavedDetector(
+        selection=selection_from(content["selection"]),
+        detector=inner,
+        treatment=treatment,
+        contamination=contamination,
+        threshold=numbers.number("threshold"),
+        scores=frame.array("scores", (None,)),
+        mean_score=numbers.number("mean_score"),
+        spread_of_scores=numbers.number("spread_of_scores"),
+        explainer=_explainer(inner, treatment, frame, content["ordinary_score"]),
+    )
 
 
-def _explainer(detector: ElectDetector, frame: Stored, ordinary: Any) -> Explainer | None:
-    if "typical" not in frame.arrays or detector.treatment_ is None:
+def _explainer(inner: Any, treatment: ColumnTreatment | None, frame: Stored, ordinary: Any) -> Explainer | None:
+    if "typical" not in frame.arrays or treatment is None:
         return None
     typical: FloatArray = frame.array("typical", (None, frame.n_features))
     if not isinstance(ordinary, float):
         raise StoreError("It must tell the score of an ordinary row.")
-    return Explainer(detector.detector_.decision_function, typical, ordinary, detector.treatment_)
+    return Explainer(inner.decision_function, typical, ordinary, treatment)
 
 
 def _pickled(found: archive.Archive, spec: ModelSpec, share: float, trust: bool) -> tuple[Any, Any]:

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elect.detect import opened
 from elect.detect.batches import score_batches
-from elect.detect.detection import MOST_EXPLAINED, Evaluation, TopRow, evaluate
+from elect.detect.detection import Evaluation, TopRow, evaluate
 from elect.detect.explaining import Reason
-from elect.detect.opened import ROWS_AT_ONCE
+from elect.detect.findings import places_to_explain, top_rows
 from elect.detect.saving import SavedDetector
-from elect.support import wording
+from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 from elect.tables import TableError, iter_batches, read_labels
 from elect.tables.errors import unknown_column
@@ -26,43 +28,27 @@ class ScoredTable:
 
     row_ids: "pl.Series"
     scores: FloatArray
-    labels: Any
+    labels: NDArray[np.intp]
     top: tuple[TopRow, ...]
     evaluation: Evaluation | None
     notes: tuple[str, ...]
 
 
 def score_file(
-    saved: SavedDetector, path: str | PathLike[str], *, top: int = 10, label: str | None = None, rows: int | None = None
+    saved: SavedDetector, path: str | PathLike[str], *, top: int = 10, label: str | None = None
 ) -> ScoredTable:
     """Score the rows of a file, a batch at a time: it may be larger than memory."""
-    detector = saved.detector
-    size = ROWS_AT_ONCE if rows is None else rows
-    batches = iter_batches(path, size)
-    # A label that was only kept from the training table may be missing here, or of one kind: that is no mistake.
-    wanted = label is not None
-    if label is None and detector.treatment_ is not None:
-        label = detector.treatment_.label
-    found = score_batches(batches, detector, keep=max(top, MOST_EXPLAINED), label=label)
-    labels = (found.scores > detector.threshold_).astype(int)
-    count = max(top, min(int(labels.sum()), MOST_EXPLAINED))
-    order = np.argsort(-found.scores[found.positions], kind="stable")[:count]
-    cells = found.top[order]
-    reasons: tuple[tuple[Reason, ...], ...] = ((),) * len(order)
-    if saved.explainer is not None:
-        reasons = saved.explainer.reasons(found.top_rows[order], cells)
-    tops = tuple(
-        TopRow(
-            position=int(position),
-            id=wording.short(str(found.ids[int(position)])),
-            score=float(found.scores[position]),
-            is_outlier=bool(labels[position]),
-            reasons=reasons[place],
+    treatment = saved.treatment
+    if treatment is None:
+        raise InvalidInput(
+            "The detector was fitted on an array without column names: score new rows with load_detector in Python."
         )
-        for place, position in enumerate(found.positions[order])
-    )
+    # A label that was only kept from the training table may be missing here, or of one kind: that is no mistake.
+    wanted, label = label is not None, treatment.label if label is None else label
+    batches = iter_batches(path, opened.ROWS_AT_ONCE)
+    found = score_batches(batches, treatment, saved.detector.decision_function, label)
     if wanted and found.label is None:
-        raise unknown_column(str(label), "--label", found.top.columns)
+        raise unknown_column(str(label), "--label", found.columns)
     known = None
     if found.label is not None:
         try:
@@ -70,4 +56,11 @@ def score_file(
         except TableError:
             if wanted:
                 raise
+    shown = places_to_explain(found.scores, saved.threshold, top)
+    reasons: tuple[tuple[Reason, ...], ...] = ((),) * len(shown)
+    if saved.explainer is not None:
+        cells = opened.cells_at(iter_batches(path, opened.ROWS_AT_ONCE), shown)
+        reasons = saved.explainer.reasons(treatment.transform(cells), cells)
+    tops = top_rows(shown, found.ids[shown], found.scores, saved.threshold, reasons, [None] * len(shown))
+    labels = (found.scores > saved.threshold).astype(np.intp)
     return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes)

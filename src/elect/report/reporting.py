@@ -1,30 +1,33 @@
 """From a detection to the report about it."""
 
+from importlib.metadata import version
 from pathlib import Path
 
-from elect import __version__
 from elect.detect.detection import Detection
+from elect.detect.findings import Findings
+from elect.detect.threshold import CUTOFF
 from elect.report.page import render
 from elect.report.snippet import code
 from elect.report.summary import ReportSummary, histogram, map_points
 from elect.support import wording
 
 
-def report_of(detection: Detection, top: int = 10, saved_as: Path | None = None) -> str:
+def report_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> str:
     """The report as one HTML document."""
-    return render(summary_of(detection, top, saved_as))
+    return render(summary_of(detection, findings, top, saved_as))
 
 
-def summary_of(detection: Detection, top: int = 10, saved_as: Path | None = None) -> ReportSummary:
+def summary_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> ReportSummary:
     """What the report says."""
-    share = detection.detector.contamination
+    assert detection.treatment is not None  # a file is a table
+    share = detection.options.contamination
     rule = (
-        "3.5 robust deviations above the median"
+        f"{CUTOFF} robust deviations above the median"
         if share == "auto"
         else f"set so that {wording.percent(share)} of the rows lie above it"
     )
     return ReportSummary(
-        title=Path(detection.opened.path).name,
+        title=Path(detection.opened.source).name,
         n_rows=detection.opened.n_rows,
         selection=detection.selection,
         threshold=detection.threshold,
@@ -32,13 +35,13 @@ def summary_of(detection: Detection, top: int = 10, saved_as: Path | None = None
         n_outliers=int(detection.labels.sum()),
         histogram=histogram(detection.scores, detection.threshold),
         map=map_points(detection.rows, detection.row_scores, detection.threshold),
-        top=detection.top,
+        top=findings.top,
         id_name=detection.row_ids.name,
-        agreement=detection.agreement,
+        agreement=findings.agreement,
         columns=detection.treatment.summary(),
-        python=code(Path(detection.opened.path), saved_as),
+        python=code(Path(detection.opened.source), saved_as),
         first=top,
         evaluation=detection.evaluation,
         notes=(*detection.selection.notes, *detection.notes),
-        version=__version__,
+        version=version("elect"),
     )

@@ -48,7 +48,7 @@ def select(
     """The model a strategy elects, with everything that led to it."""
     run = STRATEGIES[check_strategy(strategy)]
     steps = run(database, source, max_models=max_models, max_seconds=max_seconds, seed=seed)
-    return Selection.from_steps(steps, strategy=strategy, metric=database.settings.metric)
+    return Selection.from_steps(steps, database.pool, strategy=strategy, metric=database.settings.metric)
 
 
 __all__ = ["DEFAULT", "STRATEGIES", "Strategy", "check_strategy", "select"]

@@ -21,7 +21,7 @@ missing values is therefore simply standardised.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -151,16 +151,19 @@ class ColumnTreatment:
         table = read_table(data)
         return read_labels(table.frame[self.label]) if self.label in table.columns else None
 
-    def surprises(self, data: Any) -> tuple[str, ...]:
-        """What a later table holds that this one did not: cells that cannot be read, categories never seen."""
+    def unread(self, data: Any) -> dict[str, int]:
+        """How many cells of each column cannot be read, or are categories never seen."""
         table = read_table(data)
         self._require_columns(table)
-        found = ((step, step.encoder.unread(table.frame[step.column])) for step in self.steps)
+        return {step.column: step.encoder.unread(table.frame[step.column]) for step in self.steps}
+
+    def surprises(self, unread: Mapping[str, int], n_rows: int) -> tuple[str, ...]:
+        """What a later table of so many rows held that this one did not, in words."""
         return tuple(
-            f"{step.column}: {wording.count(count)} of {wording.count(table.n_rows, 'value')} "
+            f"{step.column}: {wording.count(unread[step.column])} of {wording.count(n_rows, 'value')} "
             + ("are categories never seen before" if step.encoder.kind == "category" else "could not be read")
-            for step, count in found
-            if count
+            for step in self.steps
+            if unread[step.column]
         )
 
     def to_json(self) -> str:

@@ -1,0 +1,177 @@
+"""The one road from a table to a detection: columns treated, models scored, one elected, fitted, every row scored."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elect.core import SearchStep, Selection
+from elect.detect.batches import score_batches
+from elect.detect.detection import Detection, Evaluation, evaluate
+from elect.detect.opened import OpenedTable
+from elect.detect.options import Options
+from elect.detect.threshold import threshold_of
+from elect.history.database import MetaDatabase
+from elect.pool import PoolScorer
+from elect.pool.detectors import detector_from
+from elect.strategies import STRATEGIES
+from elect.support import wording
+from elect.support.arrays import FloatArray, IntArray
+from elect.tables import ColumnTreatment, Labels, TableError, read_labels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_ROWS = 10_000
+"""Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
+
+
+class Election:
+    """A search on one table. Whoever consumes ``steps`` may stop after any of them, and has the pick so far.
+
+    The models are scored by ``scorer`` on some rows of the table: those at ``positions``, whose cells are ``cells`` and
+    whose numeric matrix is ``rows``. Among the rows that are learned from they are those at ``drawn``.
+
+    >>> from elect.detect import Election, Options, open_table
+    >>> from elect.history.shipped import shipped_database
+    >>> table = open_table({"size": [1.0, 2.0, 1.5, 2.5, 1.2, 99.0], "speed": [3.0, 3.5, 3.2, 2.9, 3.1, 3.3]})
+    >>> election = Election(table, shipped_database(), Options(max_models=3))
+    >>> for step in election.steps():
+    ...     pass  # ``step.pick`` is the pick so far: a caller may stop here
+    >>> detection = election.detect(election.selection())
+    >>> int(detection.scores.argmax())
+    5
+    """
+
+    def __init__(self, opened: OpenedTable, database: MetaDatabase, options: Options) -> None:
+        self.opened = opened
+        self.database = database
+        self.options = options
+        self.treatment, self._learned = _learn(opened, options)
+        # A label that cannot be used is said before the search, not after it.
+        whole = None if self.treatment is None else opened.whole
+        self._labels = None if whole is None or self.treatment is None else self.treatment.labels(whole)
+        self.drawn = sample_rows(len(self._learned), options.seed)
+        self.positions = self.drawn if opened.positions is None else opened.positions[self.drawn]
+        self.rows = self._learned if len(self.drawn) == len(self._learned) else self._learned[self.drawn]
+        self.scorer = PoolScorer(
+            self.rows, database.pool, seed=options.seed, n_jobs=options.n_jobs, standardize=self.treatment is None
+        )
+        self._steps: list[SearchStep] = []
+
+    @property
+    def cells(self) -> "pl.DataFrame":
+        """The rows that the models are scored on, as the user has them."""
+        return self.opened.sample.frame[self.drawn]
+
+    @property
+    def most_models(self) -> int | None:
+        """How many models may be evaluated, if that is set."""
+        if self.options.max_models is None and self.options.elected_by != "elect":
+            return len(self.database.pool)
+        return self.options.max_models
+
+    def steps(self) -> Iterator[SearchStep]:
+        """One step for each evaluated model."""
+        options = self.options
+        for step in STRATEGIES[options.elected_by](
+            self.database,
+            self.scorer,
+            max_models=options.max_models,
+            max_seconds=options.max_seconds,
+            seed=options.seed,
+        ):
+            self._steps.append(step)
+            yield step
+
+    def selection(self, stopped_because: str = "the caller stopped") -> Selection:
+        """The pick after the steps consumed so far."""
+        chosen = Selection.from_steps(
+            self._steps,
+            self.database.pool,
+            strategy=self.options.elected_by,
+            metric=self.database.settings.metric,
+            stopped_because=stopped_because,
+        )
+        return replace(chosen, notes=self._notes(chosen.model_id))
+
+    def evaluation(self, selection: Selection) -> Evaluation | None:
+        """How well the pick did on the rows it was elected on, where their labels are known."""
+        if self._labels is None:
+            return None
+        labels, here = self._labels, self.positions
+        return evaluate(
+            self.scorer.scores(selection.model_id), Labels(labels.y[here], labels.known[here], labels.meaning)
+        )
+
+    def detect(self, selection: Selection) -> Detection:
+        """Fit the pick, score every row and set the threshold."""
+        options, opened = self.options, self.opened
+        share = 0.1 if options.contamination == "auto" else options.contamination
+        detector = detector_from(self.scorer, selection.model_id, contamination=share)
+        labels, ids = self._labels, None
+        notes: tuple[str, ...] = ()
+        if opened.positions is None:
+            scores, rows = self._scores(detector), self._learned
+        else:
+            assert self.treatment is not None
+            found = score_batches(opened.batches(), self.treatment, detector.decision_function, options.label)
+            scores, ids, notes, rows = found.scores, found.ids, found.notes, self.rows
+            if labels is None and found.label is not None:
+                try:
+                    labels = read_labels(found.label)
+                except TableError as error:
+                    notes = (*notes, str(error))
+        # Rows that were fitted keep their training scores, in which a row is not its own neighbour.
+        scores[self.positions] = detector.decision_scores_
+        return Detection(
+            opened=opened,
+            options=options,
+            selection=replace(selection, notes=self._notes(selection.model_id)),
+            detector=detector,
+            treatment=self.treatment,
+            scores=scores,
+            threshold=threshold_of(scores, options.contamination),
+            fitted=self.positions,
+            rows=rows,
+            evaluation=None if labels is None else evaluate(scores, labels),
+            notes=notes,
+            ids=ids,
+        )
+
+    def _scores(self, detector: Any) -> FloatArray:
+        """Scores of rows that are all at hand; those of fitted rows are of no use."""
+        scores = np.empty(len(self._learned))
+        if len(self.drawn) < len(scores):
+            others = np.setdiff1d(np.arange(len(scores)), self.drawn)
+            scores[others] = detector.decision_function(self._learned[others])
+        return scores
+
+    def _notes(self, model_id: str) -> tuple[str, ...]:
+        """What must be known about a pick and the rows it was elected on."""
+        own = self.scorer.note(model_id)
+        notes: tuple[str, ...] = () if own is None else (own,)
+        drawn, n = len(self.positions), self.opened.n_rows
+        if drawn == n:
+            return notes
+        return (
+            *notes,
+            f"elected and fitted on a seeded sample of {wording.count(drawn)} of the {wording.count(n, 'row')}",
+        )
+
+
+def _learn(opened: OpenedTable, options: Options) -> tuple[ColumnTreatment | None, FloatArray]:
+    """What is done with the columns, and the numeric matrix; an array is taken as it is."""
+    if opened.array is not None:
+        return None, opened.array
+    return ColumnTreatment.fit_transform(
+        opened.sample, label=options.label, id=options.id, drop=options.drop, columns=options.columns
+    )
+
+
+def sample_rows(n: int, seed: int) -> IntArray:
+    """The rows to elect and fit on: all up to 10,000, a seeded sample of so many above."""
+    if n <= MAX_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng([seed, n]).choice(n, MAX_ROWS, replace=False))

@@ -1,0 +1,56 @@
+"""What a user asks of a detection, in one record that is checked once."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from elect.errors import InvalidInput
+from elect.paper.stopping import check_budgets
+from elect.strategies import DEFAULT, STRATEGIES
+from elect.support.threads import n_threads
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user asks for; the defaults are the command line's. A mistake is said when the record is made.
+
+    ``contamination`` is the share of rows to flag, or ``"auto"``: see ``elect.detect.threshold``. ``label`` names a
+    column of known outliers and ``id`` the column that names the rows: both stay out of the features, as does what
+    ``drop`` names and, where ``columns`` is given, what it does not.
+
+    >>> Options(contamination=0.05, drop=("note",)).elected_by
+    'learned'
+    >>> Options(max_models=20).elected_by
+    'elect'
+    """
+
+    contamination: float | Literal["auto"] = "auto"
+    strategy: str = "auto"
+    max_models: int | None = None
+    max_seconds: float | None = None
+    seed: int = 0
+    n_jobs: int | None = -1
+    label: str | None = None
+    id: str | None = None
+    drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        share = self.contamination
+        is_share = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 0.5
+        if not is_share and share != "auto":
+            raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
+        if self.strategy != "auto" and self.strategy not in STRATEGIES:
+            raise InvalidInput(f"strategy must be auto or one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        check_budgets(max_models=self.max_models, max_seconds=self.max_seconds)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise InvalidInput(f"seed must be a whole number of at least 0, got {self.seed!r}.")
+        n_threads(self.n_jobs)
+
+    @property
+    def elected_by(self) -> str:
+        """The strategy; ``"auto"`` with a budget of models is the paper's search, which is made for one."""
+        if self.strategy != "auto":
+            return self.strategy
+        return DEFAULT if self.max_models is None else "elect"

@@ -1,0 +1,29 @@
+"""Above which score a row is an outlier."""
+
+from typing import Literal
+
+import numpy as np
+
+from elect.support.arrays import FloatArray
+
+CUTOFF = 3.5
+"""Robust standard deviations above the median."""
+
+
+def threshold_of(scores: FloatArray, contamination: float | Literal["auto"] = "auto") -> float:
+    """The threshold of these scores: rows above it are outliers.
+
+    A share is the score that so many rows lie above. ``"auto"`` is a modified z-score of 3.5 (Iglewicz and Hoaglin,
+    1993): a score is outlying if it lies more than 3.5 robust standard deviations (the median absolute deviation over
+    0.6745) above the median. Unlike a share it can find no outlier, or many. Where more than half of the scores are
+    equal, everything above them is outlying.
+
+    >>> scores = np.array([1.0, 2.0, 3.0, 4.0, 50.0])
+    >>> round(threshold_of(scores), 2), threshold_of(scores, 0.25)
+    (8.19, 4.0)
+    """
+    if contamination != "auto":
+        return float(np.percentile(scores, 100 * (1 - contamination)))
+    middle = float(np.median(scores))
+    spread = float(np.median(np.abs(scores - middle))) / 0.6745
+    return middle + CUTOFF * spread
