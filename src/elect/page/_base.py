@@ -1,0 +1,166 @@
+"""What the page needs of the product: a table, a search that can be stopped after any step, and what it found."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elect.core import SearchStep, Selection
+from elect.support.arrays import FloatArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Aim = Literal["learn", "find"]
+AIMS: tuple[Aim, ...] = ("learn", "find")
+
+DownloadKind = Literal["csv", "parquet", "report", "detector"]
+DOWNLOADS: tuple[DownloadKind, ...] = ("csv", "parquet", "report", "detector")
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What is known of every row at one moment. ``kind`` holds places in ``kinds``; ``threshold`` is a chance, the one
+    the product would set."""
+
+    chance: FloatArray
+    kind: NDArray[np.int8]
+    kinds: tuple[str, ...]
+    threshold: float
+    pick: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """A moment of a search: ``done`` of ``total`` models (None: it is not known how many). ``ranking`` is None where
+    this moment changed nothing about the rows."""
+
+    done: int
+    total: int | None
+    doing: str
+    step: SearchStep | None = None
+    ranking: Ranking | None = None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A column that makes a row odd, what is usual there, and the share of the oddity it explains."""
+
+    column: str
+    usual: str
+    share: float
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What was done with an input column, and why."""
+
+    column: str
+    role: str
+    kind: str
+    done: str
+    why: str
+    missing: float
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyAgreement:
+    """The rank correlation of each two families (families x families)."""
+
+    families: tuple[str, ...]
+    correlation: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Rows in the plane: their positions in the table, and x and y from 0 to 1."""
+
+    positions: NDArray[np.intp]
+    xy: FloatArray
+    note: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to leave with."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class Found(Protocol):
+    """What a search found, and what answers do to it. ``tell`` and ``undo`` are called from one thread; all else only
+    reads."""
+
+    @property
+    def selection(self) -> Selection: ...
+    @property
+    def columns(self) -> Sequence[ColumnFacts]: ...
+    @property
+    def agreement(self) -> FamilyAgreement: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+    def ranking(self) -> Ranking:
+        """The rows, after the answers so far."""
+        ...
+
+    def reasons(self, positions: Sequence[int]) -> Sequence[Sequence[Reason]]:
+        """Why these rows are odd, the weightiest reason first."""
+        ...
+
+    def placed(self) -> Placed:
+        """A sample of the rows in the plane."""
+        ...
+
+    def ordinary_like(self, position: int) -> int | None:
+        """The ordinary row nearest to a row."""
+        ...
+
+    def model_scores(self, model_id: str) -> FloatArray:
+        """What an evaluated model says of every row (NaN where it did not look)."""
+        ...
+
+    def ask(self, aim: Aim) -> int | None:
+        """The row to ask about next; None when there is none left."""
+        ...
+
+    def tell(self, position: int, said: bool | None) -> None: ...
+    def undo(self) -> None: ...
+
+    def download(self, kind: DownloadKind, ranking: Ranking, threshold: float) -> Download:
+        """The rows, the report or the detector, with the threshold of the page."""
+        ...
+
+    def snippet(self, threshold: float) -> str:
+        """The same in Python."""
+        ...
+
+
+class Search(Protocol):
+    """A search on the table. Whoever consumes ``steps`` may stop after any of them; ``found`` is what is known then."""
+
+    def steps(self) -> Iterator[Progress]: ...
+    def found(self, stopped_because: str | None = None) -> Found: ...
+
+
+class Product(Protocol):
+    """One opened table."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def frame(self) -> "pl.DataFrame": ...
+    @property
+    def row_ids(self) -> "pl.Series": ...
+    @property
+    def numbers(self) -> Mapping[str, FloatArray]:
+        """The columns that hold numbers or moments, as numbers (NaN where there is none)."""
+        ...
+
+    def search(self, left_out: Sequence[str]) -> Search:
+        """A search that has not begun, without some of the columns."""
+        ...
