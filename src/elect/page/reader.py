@@ -33,7 +33,7 @@ class Reader:
         self._lock = threading.Lock()
         self._orders: OrderedDict[Any, IntArray] = OrderedDict()
         self._places: tuple[int, IntArray] | None = None
-        self._bins: dict[str, tuple[Any, Any, NDArray[np.intp]]] = {}
+        self._bins: dict[str, views.Bins] = {}
 
     def table(self) -> View:
         """What never changes about the table."""
@@ -78,16 +78,16 @@ class Reader:
         columns = []
         for name in product.frame.columns:
             values = views.texts(cells[name])
-            edges, names, bins = self._bins_of(name)
+            bins = self._bins_of(name)
             number = product.numbers.get(name)
             columns.append(
                 {
                     "name": name,
                     "value": values[0],
                     "ordinary": values[1] if like is not None else None,
-                    "bin": int(bins[position]),
+                    "bin": int(bins.place[position]),
                     "number": None if number is None or not np.isfinite(number[position]) else float(number[position]),
-                    "bars": views.bars(edges, names, bins, above),
+                    "bars": views.bars(bins, above),
                 }
             )
         view = self._rows(moment, ranking, np.array([position]), reasoned=True)[0]
@@ -122,7 +122,6 @@ class Reader:
         found = []
         for name in self._product.frame.columns:
             fact = facts.get(name)
-            edges, names, bins = self._bins_of(name)
             found.append(
                 {
                     "name": name,
@@ -132,7 +131,7 @@ class Reader:
                     "why": None if fact is None else fact.why,
                     "missing": None if fact is None else fact.missing,
                     "left_out": name in moment.left_out,
-                    "bars": views.bars(edges, names, bins, above),
+                    "bars": views.bars(self._bins_of(name), above),
                 }
             )
         return {"columns": found}
@@ -225,15 +224,9 @@ class Reader:
             self._places = kept
         return kept[1]
 
-    def _bins_of(self, name: str) -> tuple[Any, Any, NDArray[np.intp]]:
+    def _bins_of(self, name: str) -> views.Bins:
         if name not in self._bins:
-            numbers = self._product.numbers.get(name)
-            if numbers is not None:
-                edges, bins = views.number_bins(numbers)
-                self._bins[name] = (edges, None, bins)
-            else:
-                names, bins = views.word_bins(self._product.frame[name])
-                self._bins[name] = (None, names, bins)
+            self._bins[name] = views.Bins.of(self._product.frame[name], self._product.numbers.get(name))
         return self._bins[name]
 
     def _check(self, position: int) -> None:

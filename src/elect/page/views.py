@@ -1,7 +1,7 @@
 """What the page shows, as plain JSON values. Pure functions of what the product found."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,8 +127,8 @@ def number_bins(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
     return edges, np.where(np.isfinite(values), bins, -1)
 
 
-def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp]]:
-    """The commonest values, all others as one, and the bin of each row (-1 where the cell is empty)."""
+def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp], int]:
+    """The commonest values, all others as one; the bin of each row (-1 where the cell is empty); how many differ."""
     import polars as pl
 
     words = cells.cast(pl.String)
@@ -137,18 +137,38 @@ def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp]]:
     others = counted.height > len(names)
     bins = words.replace_strict({name: place for place, name in enumerate(names)}, default=len(names)).to_numpy()
     found = np.where(words.is_null().to_numpy(), -1, bins).astype(np.intp)
-    return [*(str(cut(name, 40)) for name in names), *(["others"] if others else [])], found
+    return [*(str(cut(name, 40)) for name in names), *(["others"] if others else [])], found, counted.height
 
 
-def bars(edges: FloatArray | None, names: list[str] | None, bins: NDArray[np.intp], above: NDArray[np.bool_]) -> View:
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A column cut into bins: of numbers by ``edges``, of words by ``names``; ``place`` is the bin of each row."""
+
+    place: NDArray[np.intp]
+    edges: FloatArray | None = None
+    names: list[str] | None = None
+    distinct: int = 0
+
+    @classmethod
+    def of(cls, cells: "pl.Series", numbers: FloatArray | None) -> "Bins":
+        if numbers is not None:
+            edges, place = number_bins(numbers)
+            return cls(place, edges)
+        names, place, distinct = word_bins(cells)
+        return cls(place, None, names, distinct)
+
+
+def bars(bins: Bins, above: NDArray[np.bool_]) -> View:
     """A histogram of a column, with the flagged rows apart."""
+    edges, names = bins.edges, bins.names
     n = len(names) if names is not None else max(1, 0 if edges is None else len(edges) - 1)
-    known = bins >= 0
+    known = bins.place >= 0
     return {
         "edges": None if edges is None else [float(edge) for edge in edges],
         "names": names,
-        "counts": np.bincount(bins[known], minlength=n).tolist(),
-        "flagged": np.bincount(bins[known & above], minlength=n).tolist(),
+        "distinct": bins.distinct,
+        "counts": np.bincount(bins.place[known], minlength=n).tolist(),
+        "flagged": np.bincount(bins.place[known & above], minlength=n).tolist(),
         "missing": int((~known).sum()),
     }
 
