@@ -170,6 +170,8 @@ def _listen(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port))
+        # From here on a browser is answered, if only a moment later.
+        found.listen(128)
     except (OSError, OverflowError) as error:
         found.close()
         why = getattr(error, "strerror", None) or error

@@ -72,15 +72,14 @@ def changes(before: Ranking, after: Ranking, threshold: tuple[float, float], nam
     above = before.chance >= threshold[0], after.chance >= threshold[1]
     # A row far down may move by thousands of places, and nobody would ever see it: the scale is logarithmic.
     moved = np.log(was) - np.log(now)
-    moved[told] = 0.0
-    near = np.argsort(-np.abs(moved), kind="stable")[:MOST_MOVED]
+    near = np.argsort(-np.abs(moved), kind="stable")[: MOST_MOVED + 1]
     rows = [
         {"position": int(row), "row": cut(str(names[int(row)]), 80), "was": int(was[row]), "now": int(now[row])}
         for row in near
-        if was[row] != now[row]
+        if was[row] != now[row] and row != told
     ]
     return {
-        "rows": rows,
+        "rows": rows[:MOST_MOVED],
         "moved": int((was != now).sum()),
         "added": int((above[1] & ~above[0]).sum()),
         "removed": int((above[0] & ~above[1]).sum()),
@@ -119,11 +118,11 @@ def number_bins(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
     if not high > low:
         low, high = float(known.min()), float(known.max())
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        width = max(0.5, 0.01 * abs(low))
+        low, high = low - width, high + width
     edges = np.linspace(low, high, BINS + 1)
-    with np.errstate(invalid="ignore"):
-        place = np.nan_to_num((values - low) / (high - low), nan=-1.0)
-    bins = np.clip((place * BINS).astype(np.intp), 0, BINS - 1)
+    place = np.clip(np.where(np.isfinite(values), values, low), low, high) - low
+    bins = np.minimum((place / (high - low) * BINS).astype(np.intp), BINS - 1)
     return edges, np.where(np.isfinite(values), bins, -1)
 
 
