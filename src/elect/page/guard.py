@@ -40,7 +40,8 @@ HEADERS = (
 # page itself asking for its next address is ours.
 _WELCOME = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>elect</title>'
-    '<meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">Open the page</a></p></body></html>'
+    '<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0;url=/"></head>'
+    '<body><p><a href="/">Open the page</a></p></body></html>'
 )
 
 _CLOSED = "This page belongs to the person who started it. Open the address that elect printed.\n"

@@ -114,9 +114,9 @@ class PageServer:
     def __init__(self, state: PageState, port: int = 0) -> None:
         self._state = state
         self._socket = _listen(port)
-        taken: int = self._socket.getsockname()[1]
+        self.port: int = self._socket.getsockname()[1]
         self.app = application(state, self.end)
-        self._guard = Guard(self.app, taken, HOST)
+        self._guard = Guard(self.app, self.port, HOST)
         config = uvicorn.Config(
             self._guard,
             lifespan="off",
@@ -133,11 +133,6 @@ class PageServer:
     @property
     def address(self) -> str:
         return self._guard.address
-
-    @property
-    def port(self) -> int:
-        found: int = self._socket.getsockname()[1]
-        return found
 
     def run(self) -> None:
         """Serve until ``end``, Ctrl-C or the page itself ends it."""

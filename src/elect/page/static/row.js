@@ -102,10 +102,10 @@ function valueRow(column, reason) {
 /** The drawer: shows the row of the address, and follows every change. */
 export function drawer(element) {
   let shown = null;
-  let version = null;
+  let wanted = null;
   let waiting = null;
 
-  async function load(position, rows_version) {
+  async function load(position) {
     waiting?.abort();
     waiting = new AbortController();
     try {
@@ -113,7 +113,6 @@ export function drawer(element) {
       const isNew = shown !== position;
       const top = element.scrollTop;
       shown = position;
-      version = rows_version;
       element.hidden = false;
       fill(element, [
         h(
@@ -127,7 +126,9 @@ export function drawer(element) {
       ]);
       element.scrollTop = isNew ? 0 : top;
     } catch (error) {
-      if (error.name !== "AbortError") fill(element, h("p", { class: "dim" }, error.message));
+      if (error.name === "AbortError") return;
+      element.hidden = false;
+      fill(element, h("p", { class: "dim" }, error.message));
     }
   }
 
@@ -138,12 +139,17 @@ export function drawer(element) {
 
   return {
     update(now, position) {
-      const key = now && `${now.rows_version} ${now.ranking?.threshold} ${now.found_version}`;
       if (position === null || !now?.ranking) {
         waiting?.abort();
         element.hidden = true;
-        shown = null;
-      } else if (position !== shown || key !== version) load(position, key);
+        shown = wanted = null;
+        return;
+      }
+      const key = `${position} ${now.rows_version} ${now.ranking.threshold} ${now.found_version}`;
+      if (key !== wanted) {
+        wanted = key;
+        load(position);
+      }
     },
     close,
   };

@@ -1,7 +1,7 @@
 // From which chance on a row is flagged: a slider that says what it would do before it is let go.
 
 import { setThreshold } from "./act.js";
-import { h } from "./dom.js";
+import { h, later } from "./dom.js";
 import { about, count, plural } from "./words.js";
 
 let counter = 0;
@@ -14,8 +14,18 @@ export function threshold() {
     min: "0",
     max: "100",
     step: "1",
-    oninput: () => show(Number(slider.value), now?.ranking),
-    onchange: () => setThreshold(Number(slider.value) / 100),
+    oninput: () => {
+      show(Number(slider.value), now?.ranking);
+      awaited = Infinity;
+      send();
+    },
+  });
+  // What the person has set holds until the server says the same: older news must not move the slider back.
+  let awaited = 0;
+  const send = later(120, async () => {
+    const set = slider.value;
+    const done = await setThreshold(Number(set) / 100);
+    if (slider.value === set) awaited = done?.version ?? 0;
   });
   const at = h("output", { for: id, class: "at" });
   const means = h("span", { class: "means" });
@@ -52,7 +62,7 @@ export function threshold() {
       if (!ranking) return;
       back.hidden = !ranking.is_own;
       const percent = Math.round(ranking.threshold * 100);
-      if (!slider.matches(":active")) slider.value = String(percent);
+      if (moment.version >= awaited) slider.value = String(percent);
       show(Number(slider.value), ranking);
     },
   };
