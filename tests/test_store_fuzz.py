@@ -15,7 +15,8 @@ from elect.errors import InvalidInput, StoreError
 from elect.history import store
 from elect.history.signals import Grid, signals_of
 from elect.support.trees import TreeEnsemble
-from test_store import LEARNED, POOL, original, unzip, with_manifest, with_member, zipped
+from forging import unzip, with_manifest, with_member, zipped
+from test_store import LEARNED, POOL, original
 
 TREES = ("predictor.txt", "ranker.txt", "gate.txt")
 SIGNALS = signals_of(np.random.default_rng(1).normal(size=(20, len(POOL))), Grid.of(POOL))
@@ -90,7 +91,7 @@ def mutated_trees(rng):
                 )
         return resized("\n".join(lines)).encode()
 
-    return with_member(str(rng.choice(TREES)), change)
+    return with_member(original(), str(rng.choice(TREES)), change)
 
 
 def mutated_manifest(rng):
@@ -99,7 +100,11 @@ def mutated_manifest(rng):
     def change(manifest):
         node = manifest
         while True:
-            keys = [key for key in node if key != "members"] if isinstance(node, dict) else list(range(len(node)))
+            keys = (
+                [key for key in node if key not in ("members", "checksum")]
+                if isinstance(node, dict)
+                else list(range(len(node)))
+            )
             if not keys:
                 return
             key = keys[rng.integers(len(keys))]
@@ -112,7 +117,7 @@ def mutated_manifest(rng):
         else:
             node[key] = values[rng.integers(len(values))]
 
-    return with_manifest(change)
+    return with_manifest(original(), change)
 
 
 def mutated_array(rng):
@@ -127,7 +132,7 @@ def mutated_array(rng):
             changed[at : at + 8] = struct.pack("<d", rng.choice(numbers))
         return bytes(changed)
 
-    return with_member(str(rng.choice(["performance.npy", "measures.npy"])), change)
+    return with_member(original(), str(rng.choice(["performance.npy", "measures.npy"])), change)
 
 
 def mutated_member(rng):
@@ -139,7 +144,7 @@ def mutated_member(rng):
             changed[at] = rng.choice(list(b"0123456789-.e= \n\0\xff"))
         return bytes(changed)
 
-    return with_member(str(rng.choice(["performance.npy", "measures.npy", *TREES])), change)
+    return with_member(original(), str(rng.choice(["performance.npy", "measures.npy", *TREES])), change)
 
 
 def walked(text, row):

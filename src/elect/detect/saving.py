@@ -7,7 +7,6 @@ own can only be pickled, and a pickle can run anything: both ways are refused un
 import pickle
 from dataclasses import asdict, dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -27,8 +26,7 @@ from elect.support.arrays import FloatArray
 from elect.support.threads import n_threads
 from elect.tables import ColumnTreatment
 
-FORMAT = "elect-detector"
-VERSION = 1
+KIND = archive.Kind("elect-detector", version=1, max_bytes=2 * 2**30, remedy="Get the file again, or make a new one.")
 MOST_SCORES = 1_000_000
 """Of longer tables evenly spaced order statistics of the training scores are kept: enough for probabilities."""
 
@@ -67,27 +65,26 @@ def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetec
 
 def saved_bytes(saved: SavedDetector, *, trust: bool = False) -> bytes:
     """The bytes of the file of a fitted detector."""
-    return archive.pack(_archive(saved, trust), FORMAT, VERSION)
+    return archive.pack(_archive(saved, trust), KIND)
 
 
 def load_saved(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> SavedDetector:
     """What a file holds. Nothing is executed."""
-    source = Path(path)
-    if not source.is_file():
-        raise StoreError(f"Cannot read {source}: there is no such file.")
-    try:
-        if source.stat().st_size > archive.MAX_TOTAL:
-            raise StoreError(f"{source} is larger than the {archive.MAX_TOTAL >> 20} MB allowed.")
-        data = source.read_bytes()
-    except OSError as error:
-        raise StoreError(f"Cannot read {source}: {error.strerror or error}.") from None
-    found = archive.unpack(data, FORMAT, VERSION, str(source))
-    try:
-        return _restore(found, trust, n_threads(n_jobs))
-    except ElectError as error:
-        raise StoreError(f"{source} cannot be loaded. {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{source} cannot be loaded: it is incomplete ({type(error).__name__}).") from None
+    data = archive.read(path, KIND)
+    with archive.refusing(str(path), KIND):
+        found = archive.unpack(data, KIND)
+    if found.raw and not trust:
+        raise StoreError(
+            f"{path} holds a pickle, which can run anything when loaded. If you made it yourself, "
+            "pass --trust (trust=True)."
+        )
+    with archive.refusing(str(path), KIND):
+        try:
+            return _restore(found, n_threads(n_jobs))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, ElectError):
+                raise
+            raise StoreError(f"It is incomplete ({type(error).__name__}).") from None
 
 
 # Writing
@@ -136,13 +133,13 @@ def _archive(saved: SavedDetector, trust: bool) -> archive.Archive:
         "treatment": None if treatment is None else treatment.to_json(),
         "selection": asdict(saved.selection),
     }
-    return archive.Archive(content, arrays, raw)
+    return archive.Archive(content, arrays, raw=raw)
 
 
 # Reading
 
 
-def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
+def _restore(found: archive.Archive, n_jobs: int) -> SavedDetector:
     content = found.content
     spec = ModelSpec.of(_text(content["detector"]), **_params(content["params"]))
     n_features = content["n_features"]
@@ -157,7 +154,7 @@ def _restore(found: archive.Archive, trust: bool, n_jobs: int) -> SavedDetector:
     contamination = Options(contamination=content["contamination"]).contamination
     share = contamination if isinstance(contamination, float) else 0.1
     if found.raw:
-        inner, model = _pickled(found, spec, share, trust)
+        inner, model = PlainDetector(spec, contamination=share), pickle.loads(found.raw["detector"])
     else:
         if spec.detector not in FAMILIES:
             raise StoreError(f"It names an unknown family of detectors, {spec.detector[:50]!r}.")
@@ -200,14 +197,6 @@ def _explainer(inner: Any, treatment: ColumnTreatment | None, frame: Stored, ord
     if not isinstance(ordinary, float):
         raise StoreError("It must tell the score of an ordinary row.")
     return Explainer(inner.decision_function, typical, ordinary, treatment)
-
-
-def _pickled(found: archive.Archive, spec: ModelSpec, share: float, trust: bool) -> tuple[Any, Any]:
-    if not trust:
-        raise StoreError(
-            "It holds a pickle, which can run anything when loaded. If you made it yourself, pass --trust (trust=True)."
-        )
-    return PlainDetector(spec, contamination=share), pickle.loads(found.raw["detector"])
 
 
 def selection_from(plain: Any) -> Selection:
