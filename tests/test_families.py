@@ -1,5 +1,6 @@
 """One suite over all families of the pool: a new one is found by itself, through the list of families."""
 
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,6 +77,8 @@ def test_the_twin_is_a_pyod_class_with_the_engines_training_scores(family: Famil
         again = clone(detector).fit(X)
         assert type(again) is type(detector)
         assert np.array_equal(again.decision_scores_, detector.decision_scores_)
+        sent = pickle.loads(pickle.dumps(detector))
+        assert np.array_equal(sent.decision_function(NEW), detector.decision_function(NEW))
 
 
 def test_a_new_row_scores_the_same_alone_and_in_any_batch(family: Family) -> None:

@@ -17,6 +17,7 @@ _FILES = (
     "ocsvm",
     "cof",
     "ecod",
+    "extremes",
 )
 
 
