@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,10 @@ def test_train_writes_a_database_that_detect_uses(
     out = tmp_path / "ours.elect"
     found = run("train", history, more, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q", capsys=capsys)
     assert (found["n_tasks"], found["n_models"]) == (3, 297)
+    assert main(["info", str(out)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"made with elect {version('elect')}, lightgbm" in told
+    assert f"numpy {np.__version__}" in told
     assert run("info", out, capsys=capsys)["n_tasks"] == 3
     chosen = run("select", table, *FEW, "--database", out, "-q", capsys=capsys)
     assert {neighbor["task"] for neighbor in chosen["neighbors"]} <= {"a", "b", "c"}

@@ -47,14 +47,14 @@ BAD_TABLES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing file": (missing, "does not exist"),
     "empty file": (write(b""), "is empty"),
     "directory": (lambda path: path.mkdir(), "is a directory"),
-    "binary": (write(bytes(range(256)) * 40), ""),
+    "binary": (write(bytes(range(256)) * 40), "is a binary file, not text"),
     "header only": (write("a,b\n"), "no rows"),
     "one row": (write("a,b\n1,2\n"), "row"),
     "all constant": (write("a,b\n" + "1,2\n" * 30), "tells rows apart"),
     "duplicate column names": (write("a,a\n1,2\n3,4\n"), "more than one column named 'a'"),
     "ragged rows": (write("a,b\n1,2\n3,4,5\n6,7\n"), "line 3"),
     "broken parquet": (write(b"PAR1" + b"x" * 100), "Parquet"),
-    "blank lines": (write("\n\n\n"), ""),
+    "blank lines": (write("\n\n\n"), "is empty"),
 }
 
 

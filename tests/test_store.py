@@ -54,7 +54,7 @@ def arguments(**changes):
         "initial_models": POOL.ids[:2],
         "predictor": train_predictor(performance, measures, params=params, measure_names=names),
         "settings": SearchSettings(n_neighbor_tasks=2, patience=3, scale_gaps=True),
-        "provenance": {"tasks": tasks, "seed": 7, "versions": {"numpy": "2.1"}, "shares": [0.1, -0.0, 1e-300]},
+        "provenance": {"tasks": tasks, "seed": 7, "libraries": {"numpy": "2.1"}, "shares": [0.1, -0.0, 1e-300]},
         "rank_predictor": LEARNED,
     }
     return {**valid, **changes}

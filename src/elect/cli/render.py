@@ -1,4 +1,4 @@
-"""Results for people."""
+"""Parts of results for people."""
 
 from typing import TYPE_CHECKING
 
@@ -6,48 +6,38 @@ from elect.cli import screen
 from elect.support import wording
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from elect.core import Selection
-    from elect.detect.detection import Detection, Evaluation, TopRow
-    from elect.detect.findings import Findings
+    from elect.detect.detection import Evaluation, TopRow
     from elect.detect.opened import OpenedTable
     from elect.tables import ColumnTreatment
 
+Lines = list[tuple[str, str]]
 _SHOWN_TASKS = 5
 
 
-def selection(
-    opened: "OpenedTable", treatment: "ColumnTreatment | None", found: "Selection", evaluation: "Evaluation | None"
-) -> None:
-    console = screen.stdout()
-    screen.pairs(console, [_table(opened, treatment), *_pick(found), *evaluation_lines(evaluation)])
-    notes(found.notes)
+def table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> tuple[str, str]:
+    """What was read."""
+    columns = opened.n_columns
+    used = columns if treatment is None else len(treatment.sources)
+    gone = [] if treatment is None else [s.column for s in treatment.summary() if s.role == "dropped"]
+    left_out = f"; left out: {wording.listed(gone)}" if gone else ""
+    rows, used_of = wording.count(opened.n_rows, "row"), f"{wording.count(used)} of {wording.count(columns, 'column')}"
+    return "table", f"{opened.source}, {rows}, {used_of} used{left_out}"
 
 
-def detection(found: "Detection", findings: "Findings", top: int, written: dict[str, str | None]) -> None:
-    from elect.detect.threshold import CUTOFF
-
-    console = screen.stdout()
-    outliers, n = int(found.labels.sum()), len(found.scores)
-    share = found.options.contamination
-    how = (
-        f"{CUTOFF} robust deviations above the median" if share == "auto" else f"contamination {wording.percent(share)}"
-    )
-    threshold = f"{wording.number(found.threshold)} ({how}); {above(outliers, n)}"
-    screen.pairs(
-        console,
-        [
-            _table(found.opened, found.treatment),
-            *_pick(found.selection),
-            ("threshold", threshold),
-            *evaluation_lines(found.evaluation),
-        ],
-    )
-    console.print()
-    top_rows(findings.top[:top], found.row_ids.name)
-    if any(path is not None for path in written.values()):
-        console.print()
-        screen.pairs(console, [(name, path) for name, path in written.items() if path is not None])
-    notes((*found.selection.notes, *found.notes))
+def pick(found: "Selection") -> Lines:
+    """The pick and how it came about."""
+    lines = [("pick", found.model_id), ("why", found.why)]
+    if found.runners_up:
+        lines.append(("next best", found.runners_up[0].model_id))
+    if found.neighbors:
+        similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors[:_SHOWN_TASKS])
+        lines.append(("similar tasks", similar))
+    if found.expected_rank is not None:
+        lines.append(("expected rank", str(found.expected_rank)))
+    return [*lines, ("search", found.course)]
 
 
 def above(outliers: int, n: int) -> str:
@@ -56,13 +46,17 @@ def above(outliers: int, n: int) -> str:
     return f"{rows} above it ({wording.percent(outliers / n)})"
 
 
-def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
+def evaluation(found: "Evaluation | None") -> Lines:
+    return [] if found is None else [("labels", str(found))]
+
+
+def top_rows(console: "Console", rows: "tuple[TopRow, ...]", id_name: str) -> None:
     """The most outlying rows, with their reasons."""
     agreeing = any(row.agreeing is not None for row in rows)
     heads = [(wording.clean(id_name), False), ("score", True), ("outlier", False)]
     heads += [("models agreeing", True)] if agreeing else []
     screen.grid(
-        screen.stdout(),
+        console,
         [*heads, ("reasons (share of the score a typical value would take away)", False)],
         [
             [
@@ -77,32 +71,6 @@ def top_rows(rows: "tuple[TopRow, ...]", id_name: str) -> None:
     )
 
 
-def _table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> tuple[str, str]:
-    assert treatment is not None  # a file is a table
-    used, columns = len(treatment.sources), opened.n_columns
-    gone = [s.column for s in treatment.summary() if s.role == "dropped"]
-    left_out = f"; left out: {wording.listed(gone)}" if gone else ""
-    rows, used_of = wording.count(opened.n_rows, "row"), f"{wording.count(used)} of {wording.count(columns, 'column')}"
-    return "table", f"{opened.source}, {rows}, {used_of} used{left_out}"
-
-
-def _pick(found: "Selection") -> list[tuple[str, str]]:
-    lines = [("pick", found.model_id), ("why", found.why)]
-    if found.runners_up:
-        lines.append(("next best", found.runners_up[0].model_id))
-    if found.neighbors:
-        similar = ", ".join(f"{n.task} ({n.similarity:.2f})" for n in found.neighbors[:_SHOWN_TASKS])
-        lines.append(("similar tasks", similar))
-    if found.expected_rank is not None:
-        lines.append(("expected rank", str(found.expected_rank)))
-    return [*lines, ("search", found.course)]
-
-
-def evaluation_lines(found: "Evaluation | None") -> list[tuple[str, str]]:
-    return [] if found is None else [("labels", str(found))]
-
-
-def notes(found: tuple[str, ...]) -> None:
-    console = screen.stdout()
+def notes(console: "Console", found: tuple[str, ...]) -> None:
     for note in found:
         console.print(f"note: {wording.clean(note)}")

@@ -4,7 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from elect.support import wording
 
@@ -13,6 +13,22 @@ if TYPE_CHECKING:
 
 WIDTH = 120
 """Of output that does not go to a terminal."""
+
+
+class Result(Protocol):
+    """What a command found out: told as one JSON object, or said to a person."""
+
+    def document(self) -> dict[str, Any]: ...
+
+    def say(self, console: "Console") -> None: ...
+
+
+def show(result: Result, *, json: bool) -> None:
+    """A result on standard output, the one way or the other."""
+    if json:
+        print_json(result.document())
+    else:
+        result.say(stdout())
 
 
 def print_json(content: Any) -> None:

@@ -85,14 +85,14 @@ class Election:
             self._steps.append(step)
             yield step
 
-    def selection(self, stopped_because: str = "the caller stopped") -> Selection:
-        """The pick after the steps consumed so far."""
+    def selection(self, stopped_because: str | None = None) -> Selection:
+        """The pick after the steps consumed so far. ``stopped_because`` says why the caller consumed no more."""
         chosen = Selection.from_steps(
             self._steps,
             self.database.pool,
             strategy=self.options.elected_by,
             metric=self.database.settings.metric,
-            stopped_because=stopped_because,
+            stopped_because=stopped_because or "the caller stopped",
         )
         return replace(chosen, notes=self._notes(chosen.model_id))
 

@@ -4,10 +4,22 @@ from typing import Literal
 
 import numpy as np
 
+from elect.support import wording
 from elect.support.arrays import FloatArray
 
 CUTOFF = 3.5
 """Robust standard deviations above the median."""
+
+
+def rule_of(contamination: float | Literal["auto"]) -> str:
+    """How a threshold was set, in words.
+
+    >>> rule_of("auto"), rule_of(0.05)
+    ('3.5 robust deviations above the median', 'set so that 5% of the rows lie above it')
+    """
+    if contamination == "auto":
+        return f"{CUTOFF:g} robust deviations above the median"
+    return f"set so that {wording.percent(contamination)} of the rows lie above it"
 
 
 def threshold_of(scores: FloatArray, contamination: float | Literal["auto"] = "auto") -> float:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from elect.detect.detection import Detection
 from elect.detect.findings import Findings
-from elect.detect.threshold import CUTOFF
+from elect.detect.threshold import rule_of
 from elect.report.page import render
 from elect.report.snippet import code
 from elect.report.summary import ReportSummary, histogram, map_points
-from elect.support import wording
 
 
 def report_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> str:
@@ -20,18 +19,12 @@ def report_of(detection: Detection, findings: Findings, top: int = 10, saved_as:
 def summary_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> ReportSummary:
     """What the report says."""
     assert detection.treatment is not None  # a file is a table
-    share = detection.options.contamination
-    rule = (
-        f"{CUTOFF} robust deviations above the median"
-        if share == "auto"
-        else f"set so that {wording.percent(share)} of the rows lie above it"
-    )
     return ReportSummary(
         title=Path(detection.opened.source).name,
         n_rows=detection.opened.n_rows,
         selection=detection.selection,
         threshold=detection.threshold,
-        threshold_rule=rule,
+        threshold_rule=rule_of(detection.options.contamination),
         n_outliers=int(detection.labels.sum()),
         histogram=histogram(detection.scores, detection.threshold),
         map=map_points(detection.rows, detection.row_scores, detection.threshold),

@@ -1,0 +1,190 @@
+"""``elect detect``: the outliers of a table."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elect.cli import documents, parse, render, screen
+from elect.cli.options import (
+    Budget,
+    Columns,
+    Database,
+    Drop,
+    Id,
+    Json,
+    Label,
+    MaxModels,
+    NJobs,
+    Output,
+    Quiet,
+    Seed,
+    Strategy,
+    Table,
+    Top,
+    Trust,
+)
+from elect.support import wording
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from elect.detect import Detection, Findings
+
+
+def detect(
+    file: Table,
+    output: Output = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write a report: an .html file.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to save the fitted detector, by custom NAME.elect-detector."),
+    ] = None,
+    contamination: Annotated[
+        str,
+        typer.Option(metavar="SHARE", help="The share of rows to label as outliers, or auto: 3.5 robust deviations."),
+    ] = "auto",
+    ask: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Ask about up to N rows on the terminal; the answers sharpen the pick."),
+    ] = 0,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv", help="Where answers are kept and read from again: columns position, row, answer."
+        ),
+    ] = None,
+    top: Top = 10,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+    budget: Budget = None,
+    strategy: Strategy = "auto",
+    max_models: MaxModels = None,
+    seed: Seed = 0,
+    database: Database = None,
+    n_jobs: NJobs = -1,
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the outliers of a table: elect a detector, fit it, score every row, explain the top rows."""
+    share, seconds = parse.contamination(contamination), parse.seconds(budget)
+    targets = Targets(output, report, save)
+    targets.check(read=[path for path in (file, database) if path is not None], answers=answers)
+    from elect.cli.searching import searched
+    from elect.detect import Options, findings_of
+
+    options = Options(
+        contamination=share,
+        strategy=strategy,
+        max_models=max_models,
+        max_seconds=seconds,
+        seed=seed,
+        n_jobs=n_jobs,
+        label=label,
+        id=id,
+    )
+    election, stopped = searched(file, options, drop=drop, columns=columns, database=database, trust=trust, quiet=quiet)
+    selection = election.selection(stopped)
+    if stopped and not quiet:
+        print(f"elect: {stopped}; going on with the pick so far, {selection.model_id}.", file=sys.stderr)
+    if ask or answers is not None:
+        from elect.cli.asking import ask as ask_about
+
+        selection = ask_about(election, selection, ask, answers)
+    detection = election.detect(selection)
+    found = Detected(detection, findings_of(election, detection, top), top, targets)
+    targets.write(found, trust=trust)
+    screen.show(found, json=json)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The files to write."""
+
+    output: Path | None
+    report: Path | None
+    save: Path | None
+
+    @property
+    def named(self) -> dict[str, Path | None]:
+        return {"output": self.output, "report": self.report, "saved": self.save}
+
+    def check(self, *, read: list[Path], answers: Path | None) -> None:
+        """Say before the work begins what could not be written."""
+        from elect.detect import output as files
+
+        for path, option, suffixes in (
+            (self.output, "--output", files.FORMATS),
+            (self.report, "--report", (".html", ".htm")),
+            (self.save, "--save", ()),
+            (answers, "--answers", (".csv",)),
+        ):
+            if path is not None:
+                files.check_output(path, option, suffixes)
+        files.check_distinct(read, [path for path in self.named.values() if path is not None])
+
+    def write(self, found: "Detected", *, trust: bool) -> None:
+        """Everything is made before anything is written: what fails then leaves no file behind."""
+        from elect.detect import output as files
+
+        contents: list[tuple[Path, bytes]] = []
+        if self.save is not None:
+            from elect.detect.saving import kept, saved_bytes
+
+            contents.append((self.save, saved_bytes(kept(found.detection, found.findings.explainer), trust=trust)))
+        if self.report is not None:
+            from elect.report.reporting import report_of
+
+            page = report_of(found.detection, found.findings, found.top, saved_as=self.save)
+            contents.append((self.report, page.encode()))
+        if self.output is not None:
+            frame = files.scores_frame(found.detection, found.findings.top)
+            contents.append((self.output, files.table_bytes(frame, self.output.suffix.lower())))
+        for path, content in contents:
+            files.write_whole(path, content)
+
+
+@dataclass(frozen=True, eq=False)
+class Detected:
+    """What was found in a table, of which ``top`` rows are shown, and where it was written."""
+
+    detection: "Detection"
+    findings: "Findings"
+    top: int
+    targets: Targets
+
+    def document(self) -> dict[str, Any]:
+        found = self.detection
+        return {
+            **documents.selection(found.selection),
+            "n_rows": len(found.scores),
+            "threshold": found.threshold,
+            "contamination": found.options.contamination,
+            "n_outliers": int(found.labels.sum()),
+            "top": [documents.top_row(row) for row in self.findings.top[: self.top]],
+            "evaluation": documents.evaluation(found.evaluation),
+            "columns": documents.columns(found.treatment),
+            "notes": [*found.selection.notes, *found.notes],
+            **{name: None if path is None else str(path) for name, path in self.targets.named.items()},
+        }
+
+    def say(self, console: "Console") -> None:
+        from elect.detect.threshold import rule_of
+
+        found = self.detection
+        above = render.above(int(found.labels.sum()), len(found.scores))
+        threshold = f"{wording.number(found.threshold)} ({rule_of(found.options.contamination)}); {above}"
+        lines = [render.table(found.opened, found.treatment), *render.pick(found.selection), ("threshold", threshold)]
+        screen.pairs(console, [*lines, *render.evaluation(found.evaluation)])
+        console.print()
+        render.top_rows(console, self.findings.top[: self.top], found.row_ids.name)
+        written = [(name, str(path)) for name, path in self.targets.named.items() if path is not None]
+        if written:
+            console.print()
+            screen.pairs(console, written)
+        render.notes(console, (*found.selection.notes, *found.notes))

@@ -1,0 +1,88 @@
+"""``elect score``: new rows with a saved detector."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elect.cli import documents, render, screen
+from elect.cli.options import Json, Label, NJobs, Output, Quiet, Table, Top, Trust
+from elect.support import wording
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from elect.detect.saving import SavedDetector
+    from elect.detect.scoring import ScoredTable
+
+
+def score(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that elect detect --save wrote.")],
+    file: Table,
+    output: Output = None,
+    top: Top = 10,
+    label: Label = None,
+    n_jobs: NJobs = -1,
+    trust: Trust = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score the rows of another table with a saved detector, in batches."""
+    from elect.detect import output as files
+
+    if output is not None:
+        files.check_output(output, "--output", files.FORMATS)
+        files.check_distinct([model, file], [output])
+    from elect.detect.saving import load_saved
+    from elect.detect.scoring import score_file
+
+    saved = load_saved(model, trust=trust, n_jobs=n_jobs)
+    if not quiet:
+        print(f"elect: scoring {file} with {saved.selection.model_id}", file=sys.stderr, flush=True)
+    found = score_file(saved, file, top=top, label=label)
+    if output is not None:
+        frame = files.scores_frame(found, found.top)
+        files.write_whole(output, files.table_bytes(frame, output.suffix.lower()))
+    screen.show(Scored(file, saved, found, top, output), json=json)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores of a table, of which ``top`` rows are shown, and where they were written."""
+
+    file: Path
+    saved: "SavedDetector"
+    found: "ScoredTable"
+    top: int
+    output: Path | None
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "model": documents.model(self.saved.selection),
+            "n_rows": len(self.found.scores),
+            "threshold": self.saved.threshold,
+            "n_outliers": int(self.found.labels.sum()),
+            "top": [documents.top_row(row) for row in self.found.top[: self.top]],
+            "evaluation": documents.evaluation(self.found.evaluation),
+            "notes": list(self.found.notes),
+            "output": None if self.output is None else str(self.output),
+        }
+
+    def say(self, console: "Console") -> None:
+        n = len(self.found.scores)
+        above = render.above(int(self.found.labels.sum()), n)
+        screen.pairs(
+            console,
+            [
+                ("table", f"{self.file}, {wording.count(n, 'row')}"),
+                ("detector", self.saved.selection.model_id),
+                ("threshold", f"{wording.number(self.saved.threshold)}; {above}"),
+                *render.evaluation(self.found.evaluation),
+                *([] if self.output is None else [("output", str(self.output))]),
+            ],
+        )
+        console.print()
+        render.top_rows(console, self.found.top[: self.top], self.found.row_ids.name)
+        render.notes(console, self.found.notes)
