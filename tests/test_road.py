@@ -89,17 +89,19 @@ def test_an_array_is_taken_as_it_is(database: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 7, 64, 1000])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_how_the_rows_are_cut_does_not_matter(
-    rows: int, small_database: MetaDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, rows: int, small_database: MetaDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A long file read in batches, the same table in memory: learned from 120 rows, fitted on 50 of these."""
     monkeypatch.setattr(opened, "LEARNED_ROWS", 120)
     monkeypatch.setattr(election, "MAX_ROWS", 50)
+    path = tmp_path / f"t.{kind}"
     mixed = TABLE.with_columns(colour=pl.Series(RNG.permutation(["red", "blue", "green"] * 80)))
-    mixed.write_parquet(tmp_path / "t.parquet")
+    mixed.write_parquet(path) if kind == "parquet" else mixed.write_csv(path)
     in_memory = walk(mixed, small_database, seed=3, id="number")
     monkeypatch.setattr(opened, "ROWS_AT_ONCE", rows)
-    streamed = walk(tmp_path / "t.parquet", small_database, seed=3, id="number")
+    streamed = walk(path, small_database, seed=3, id="number")
     assert in_memory.opened.whole is not None
     assert streamed.opened.is_streamed
     np.testing.assert_array_equal(streamed.scores, in_memory.scores)
@@ -108,7 +110,7 @@ def test_how_the_rows_are_cut_does_not_matter(
     assert streamed.notes == in_memory.notes
     assert streamed.selection.notes == ("elected and fitted on a seeded sample of 50 of the 240 rows",)
     np.testing.assert_array_equal(streamed.fitted, in_memory.fitted)
-    assert streamed.row_ids.to_list() == in_memory.row_ids.to_list()
+    assert [str(name) for name in streamed.row_ids] == [str(name) for name in in_memory.row_ids]
 
 
 def test_new_rows_score_the_same_in_any_batches(
@@ -187,3 +189,14 @@ def test_parameters_come_from_the_pool_not_from_the_name() -> None:
 def test_options_are_checked_when_they_are_made(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Options(**options)
+
+
+def test_the_help_tells_the_threshold_that_is_used() -> None:
+    from typer.main import get_command
+
+    from elect.cli.app import app
+    from elect.detect.threshold import CUTOFF
+
+    commands: Any = get_command(app)
+    told = next(option.help for option in commands.commands["detect"].params if option.name == "contamination")
+    assert f"auto: {CUTOFF:g} robust deviations" in told
