@@ -14,11 +14,12 @@ from elect import ModelPool
 from elect.core import RankInterval
 from elect.errors import ElectError, InvalidInput
 from elect.history import store
-from elect.history.learned import MIN_GROUPS, rank_shares, train_rank_predictor
 from elect.history.rank_predictor import MARGIN, LearnedPick, RankPredictor, gate_row, rank_interval, ranker_rows
-from elect.history.signals import Grid, Signals
+from elect.history.rank_signals import Grid, Signals
+from elect.history.rank_training import MIN_GROUPS, rank_shares, train_rank_predictor
 from elect.support.arrays import FloatArray
-from test_store import LEARNED, database, original, refused, unzip, with_manifest, with_member, zipped
+from forging import unzip, with_member, zipped
+from test_store import LEARNED, database, original, refused, with_content
 from test_store_fuzz import resized
 
 POOL = ModelPool.grid("kNN", method=["largest", "mean"], n_neighbors=list(range(1, 11))) + ModelPool.grid(
@@ -249,7 +250,7 @@ def test_few_outcomes_are_kept_too() -> None:
     ],
 )
 def test_a_manifest_that_does_not_fit_is_refused(change: Any, match: str) -> None:
-    refused(with_manifest(change), match)
+    refused(with_content(change), match)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -257,7 +258,7 @@ def test_a_manifest_that_does_not_fit_is_refused(change: Any, match: str) -> Non
 def test_numbers_that_are_none_are_refused(number: str, key: str) -> None:
     members = unzip(original())
     manifest = json.loads(members["manifest.json"])
-    manifest["rank_predictor"][key][0] = "here"
+    manifest["content"]["rank_predictor"][key][0] = "here"
     text = json.dumps(manifest).replace('"here"', number)
     refused(zipped({**members, "manifest.json": text.encode()}.items()), "plain JSON")
 
@@ -293,7 +294,7 @@ def tampered(old: bytes, name: bytes, value: bytes) -> bytes:
     ],
 )
 def test_trees_that_were_tampered_with_are_refused(member: str, change: Any) -> None:
-    refused(with_member(member, change))
+    refused(with_member(original(), member, change))
 
 
 def test_trees_over_other_signals_are_not_used() -> None:

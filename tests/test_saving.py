@@ -89,11 +89,11 @@ def test_a_detector_of_an_array_round_trips(tmp_path: Path, small_database: Meta
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_what_every_strategy_says_round_trips(tmp_path: Path, small_database: MetaDatabase, strategy: str) -> None:
-    shares = np.linspace(0.1, 0.9, 25).tolist()
+    ranks = np.linspace(1.0, len(SMALL_POOL), 25).tolist()
     database = replace(
         small_database,
         rank_predictor=toy_rank_predictor(SMALL_POOL),
-        calibration={**small_database.calibration, "rank_shares": shares},
+        calibration={**small_database.calibration, "held_out_ranks": ranks},
     )
     before = ElectDetector(0.05, database=database, strategy=strategy).fit(RNG.normal(size=(80, 3)))
     assert (before.selection_.expected_rank is None) == (strategy in ("consensus", "fixed"))

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 from elect import ModelPool, ModelSpec, default_pool
 from elect.committee.consensus import SHARES, STEEPNESS, RankedRows, consensus_chance, expected_performance
 from elect.errors import InvalidInput
-from elect.history.signals import TOPS, Grid, Signals, signals_of
+from elect.history.rank_signals import TOPS, Grid, Signals, signals_of
 from elect.measures import rank
 from toys import SMALL_POOL
 

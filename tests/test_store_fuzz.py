@@ -13,7 +13,7 @@ import pytest
 
 from elect.errors import InvalidInput, StoreError
 from elect.history import store
-from elect.history.signals import Grid, signals_of
+from elect.history.rank_signals import Grid, signals_of
 from elect.support.trees import TreeEnsemble
 from forging import unzip, with_manifest, with_member, zipped
 from test_store import LEARNED, POOL, original

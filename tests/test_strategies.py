@@ -17,7 +17,7 @@ from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
 from elect.history import train
 from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
-from elect.history.signals import Grid, signals_of
+from elect.history.rank_signals import Grid, signals_of
 from elect.strategies import DEFAULT, STRATEGIES, Strategy, check_strategy, select
 from elect.support.boosting import Growth, boost
 from toys import SMALL_POOL, corpus, make_task, toy_rank_predictor, upto
@@ -53,7 +53,7 @@ class Source:
 @pytest.fixture(scope="module")
 def calibrated(small_database: MetaDatabase) -> MetaDatabase:
     """A history that has everything to say about the rank of a pick."""
-    told = {**(small_database.calibration or {}), "rank_shares": np.linspace(1 / N, 1.0, 30).tolist()}
+    told = {**(small_database.calibration or {}), "held_out_ranks": np.linspace(1.0, N, 30).tolist()}
     return replace(small_database, rank_predictor=toy_rank_predictor(SMALL_POOL), calibration=told)
 
 

@@ -20,9 +20,9 @@ from elect.core.metrics import performance
 from elect.core.sources import ReplayedScores
 from elect.errors import ElectError, InvalidInput
 from elect.history import read_corpus, train
-from elect.history.learned import MIN_GROUPS
 from elect.history.learning import learn_database, learn_without
 from elect.history.pieces import Pieces
+from elect.history.rank_training import MIN_GROUPS
 from elect.history.records import Recipe, work_folder
 from elect.history.train import make_records
 from elect.paper.anchors import choose_anchors, rank_correlations

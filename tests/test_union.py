@@ -14,7 +14,7 @@ from elect.bench.statistics import model_rank
 from elect.bench.union import FIXED, UnionPicks, compared, kind_of, nested_picks
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
-from elect.history import learned
+from elect.history import rank_training
 from elect.history.learning import learn_without
 from elect.history.records import MetaRecords, Recipe, stored_scores, work_folder
 from elect.history.train import make_records
@@ -46,8 +46,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four folds, and trees that a small pool suffices for."""
     growth = Growth(4, 8, 0.2, min_leaf_rows=10, column_share=0.5)
     monkeypatch.setattr(union, "N_FOLDS", 4)
-    monkeypatch.setattr(learned, "N_FOLDS", 3)
-    for module, name in ((learned, "RANKER"), (learned, "GATE"), (ideas, "RANKER")):
+    monkeypatch.setattr(rank_training, "N_FOLDS", 3)
+    for module, name in ((rank_training, "RANKER"), (rank_training, "GATE"), (ideas, "RANKER")):
         monkeypatch.setattr(module, name, growth)
 
 

@@ -10,7 +10,7 @@ from elect import LabeledTask, ModelPool
 from elect.core import PerformanceMatrix
 from elect.history.database import MetaDatabase
 from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
-from elect.history.signals import Grid, signals_of
+from elect.history.rank_signals import Grid, signals_of
 from elect.measures import PAPER_MEASURES
 from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.settings import SearchSettings

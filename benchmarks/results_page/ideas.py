@@ -14,11 +14,11 @@ from elect.bench.union import Chooser, kind_of
 from elect.core import ScoreMatrix
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.history.learned import RANKER, rank_shares, task_signals
 from elect.history.pieces import Pieces
 from elect.history.rank_predictor import LearnedPick, RankPredictor, ranker_rows
+from elect.history.rank_signals import Grid, Signals
+from elect.history.rank_training import RANKER, rank_shares, task_signals
 from elect.history.records import MetaRecords, TaskRecord
-from elect.history.signals import Grid, Signals
 from elect.measures import rank
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.boosting import boost

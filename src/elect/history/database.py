@@ -34,7 +34,8 @@ class MetaDatabase:
     ``measures`` (tasks x models x measures) are those of every model against the ``anchors``; ``groups`` names the
     siblings of each task. ``provenance`` says what the database was made from and with, as plain JSON values: for each
     task its ``name``, ``group``, ``n``, ``d``, ``outlier_share`` and ``sha256`` (a list under ``"tasks"``), versions of
-    libraries, seed, trials. ``calibration`` is room for what a later stage learns about the rank of its picks.
+    libraries, seed, trials. ``calibration`` is what was learned about its answers: ``curves`` from the rank of a row to
+    its chance (``elect.committee.curves``), ``held_out_ranks`` of picks on tasks left out.
     ``rank_predictor`` is what the learned pick goes by; None where the history is too small for one.
     """
 

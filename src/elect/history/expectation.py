@@ -10,13 +10,27 @@ import numpy as np
 from elect.core import RankInterval
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
+from elect.support.arrays import FloatArray
 
 
 def expected_rank(database: MetaDatabase) -> RankInterval | None:
     """The expected rank of a pick of this database with a 90 % interval; None while it carries no calibration."""
-    if database.calibration is None or "rank_shares" not in database.calibration:
+    try:
+        ranks = _held_out_ranks(database)
+    except (TypeError, ValueError):
+        raise InvalidInput("The calibration of the database cannot be read: train it again.") from None
+    if ranks is None:
         return None
-    shares = np.array(list(database.calibration["rank_shares"]), dtype=np.float64)
-    if shares.ndim != 1 or not ((shares > 0) & (shares <= 1)).all():
+    if ranks.ndim != 1 or not ((ranks > 0) & (ranks <= len(database.pool))).all():
         raise InvalidInput("The calibration of the database is out of range: train it again.")
-    return RankInterval.of(shares * len(database.pool))
+    return RankInterval.of(ranks)
+
+
+def _held_out_ranks(database: MetaDatabase) -> FloatArray | None:
+    """The ranks of picks on the tasks left out. Files of before hold them divided by the number of models."""
+    calibration = database.calibration or {}
+    if "held_out_ranks" in calibration:
+        return np.array(calibration["held_out_ranks"], dtype=np.float64)
+    if "rank_shares" in calibration:
+        return np.array(calibration["rank_shares"], dtype=np.float64) * len(database.pool)
+    return None

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from elect.history.database import MetaDatabase
-from elect.history.learned import MIN_GROUPS, task_signals, train_rank_predictor
 from elect.history.pieces import Pieces, digest
 from elect.history.rank_predictor import RankPredictor
+from elect.history.rank_signals import Grid
+from elect.history.rank_training import MIN_GROUPS, task_signals, train_rank_predictor
 from elect.history.records import MetaRecords, Recipe, measure_task, single_precision
-from elect.history.signals import Grid
 from elect.paper.anchors import choose_anchors
 from elect.paper.coverage import coverage_initial_models
 from elect.paper.predictor_training import PredictorParams, train_predictor, tune_predictor

@@ -14,7 +14,7 @@ import numpy as np
 
 from elect.core import RankInterval
 from elect.errors import InvalidInput, StoreError
-from elect.history.signals import Grid, Signals
+from elect.history.rank_signals import Grid, Signals
 from elect.support.arrays import FloatArray, read_only
 from elect.support.trees import TreeEnsemble
 

@@ -14,7 +14,7 @@ from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.core.metrics import Metric, metric_name, performance
 from elect.errors import InvalidInput
 from elect.history.pieces import ENGINE_VERSION, Pieces, digest, task_digest
-from elect.measures import PAPER_MEASURES, References, rank
+from elect.measures import PAPER_MEASURES, measure_table, rank
 from elect.paper.anchors import rank_correlations
 from elect.pool import score_pool
 from elect.support.arrays import FloatArray, read_only
@@ -166,8 +166,7 @@ def measure_task(pieces: Pieces, record: TaskRecord, recipe: Recipe, anchors: tu
     piece = pieces.get("measures", key)
     if piece is None or "measures" not in piece:
         scores = stored_scores(pieces, record, recipe)
-        table = References.of(scores.subset(anchors), recipe.measure_names).values(scores.values)
-        piece = {"measures": table}
+        piece = {"measures": measure_table(scores, anchors, recipe.measure_names)}
         pieces.put("measures", key, piece)
     measures: FloatArray = piece["measures"]
     return measures

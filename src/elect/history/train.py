@@ -102,14 +102,14 @@ def _tuned_trial(database: MetaDatabase, records: MetaRecords, pieces: Pieces, n
     numbers = numbers_key(records.recipe.seed, database.groups, database.performance.values, database.measures)
     key = digest(numbers, predictor_params(database))
     piece = pieces.get("search-settings", key)
-    if piece is None or set(piece) != {"trial", "ranks"}:
+    if piece is None or set(piece) != {"trial", "held_out_ranks"}:
         choice = tune_settings(database, records, pieces, n_jobs=n_jobs)
         chosen = choice.chosen
         values = [chosen.n_neighbor_tasks, chosen.initial_size, int(chosen.scale_gaps), chosen.patience]
-        piece = {"trial": np.array(values), "ranks": choice.held_out_ranks}
+        piece = {"trial": np.array(values), "held_out_ranks": choice.held_out_ranks}
         pieces.put("search-settings", key, piece)
     neighbors, size, scale, patience = (int(value) for value in piece["trial"])
-    return Trial(neighbors, size, bool(scale), patience), piece["ranks"]
+    return Trial(neighbors, size, bool(scale), patience), piece["held_out_ranks"]
 
 
 def _with_settings(database: MetaDatabase, trial: Trial, held_out: FloatArray) -> MetaDatabase:
@@ -118,5 +118,5 @@ def _with_settings(database: MetaDatabase, trial: Trial, held_out: FloatArray) -
         database,
         settings=SearchSettings(trial.n_neighbor_tasks, trial.patience, trial.scale_gaps, database.performance.metric),
         initial_models=coverage_initial_models(database.performance, size),
-        calibration={**plain_json(database.calibration), "rank_shares": [round(float(r), 6) for r in held_out]},
+        calibration={**plain_json(database.calibration), "held_out_ranks": held_out.tolist()},
     )

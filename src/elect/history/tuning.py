@@ -7,11 +7,10 @@ others pick better by more than the standard error of the difference: a smaller 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from elect.core import PerformanceMatrix, SearchStep
+from elect.core import SearchStep
 from elect.core.sources import ReplayedMeasures
 from elect.history.database import MetaDatabase
 from elect.history.learning import learn_without, predictor_params
@@ -47,25 +46,13 @@ class SettingsChoice:
 
     chosen: Trial
     trials: tuple[Trial, ...]
-    ranks: FloatArray  # (trials, tasks asked about) rank of the pick, as a share of the pool
+    ranks: FloatArray  # (trials, tasks asked about) of the pick, among all models
 
     @property
     def held_out_ranks(self) -> FloatArray:
-        """The rank of the chosen settings' pick, as a share of the pool, on each task while its group was left out."""
+        """The rank of the chosen settings' pick on each task while its group was left out."""
         row: FloatArray = self.ranks[self.trials.index(self.chosen)]
         return row
-
-    def table(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "n_neighbor_tasks": t.n_neighbor_tasks,
-                "initial_size": t.initial_size,
-                "scale_gaps": t.scale_gaps,
-                "patience": t.patience,
-                "mean_rank_share": float(r.mean()),
-            }
-            for t, r in zip(self.trials, self.ranks, strict=True)
-        ]
 
 
 def tune_settings(database: MetaDatabase, records: MetaRecords, pieces: Pieces, *, n_jobs: int = 1) -> SettingsChoice:
@@ -75,7 +62,7 @@ def tune_settings(database: MetaDatabase, records: MetaRecords, pieces: Pieces, 
     params, pairs_per_task = predictor_params(database), tuning_pairs(len(database.tasks))
     combinations = [Trial(t, size, scale) for t, size, scale in product(NEIGHBORS, SIZES, SCALES)]
     trials = tuple(replace(trial, patience=p) for trial in combinations for p in PATIENCES)
-    shares = _rank_shares(database.performance)
+    true_ranks = database.performance.ranks()
     ranks = np.full((len(trials), len(database.tasks)), np.nan)
     asked = spread_tasks(database.groups, TUNED_TASKS)
 
@@ -101,7 +88,7 @@ def tune_settings(database: MetaDatabase, records: MetaRecords, pieces: Pieces, 
                 steps = list(search(known, source, max_models=MAX_MODELS, seed=records.recipe.seed))
                 for patience in PATIENCES:
                     pick = _pick_with_patience(steps, patience)
-                    ranks[row, task] = shares[task, database.pool.index(pick)]
+                    ranks[row, task] = true_ranks[task, database.pool.index(pick)]
                     row += 1
 
     groups = list(dict.fromkeys(database.groups))
@@ -126,10 +113,6 @@ def spread_tasks(groups: Sequence[str], most: int) -> list[int]:
         if len(chosen) <= most:
             return chosen
     return chosen
-
-
-def _rank_shares(performance: PerformanceMatrix) -> FloatArray:
-    return performance.ranks() / len(performance.model_ids)
 
 
 def _pick_with_patience(steps: Sequence[SearchStep], patience: int) -> str:

@@ -13,7 +13,7 @@ from elect.core import RankInterval, SearchStep
 from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.history.signals import Grid, Signals, signals_of
+from elect.history.rank_signals import Grid, Signals, signals_of
 from elect.paper.acquisition import neighbor_moments
 from elect.paper.neighbors import neighbors_by_performance
 from elect.paper.steps import attempt, candidates, search_step

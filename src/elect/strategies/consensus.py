@@ -7,7 +7,7 @@ import numpy as np
 from elect.core import SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.signals import Signals
+from elect.history.rank_signals import Signals
 from elect.paper.stopping import Budget
 from elect.strategies._whole_pool import Verdict, whole_pool_steps
 

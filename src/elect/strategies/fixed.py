@@ -10,7 +10,7 @@ import numpy as np
 from elect.core import Candidate, SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.signals import Grid
+from elect.history.rank_signals import Grid
 from elect.paper.acquisition import neighbor_moments
 from elect.paper.steps import candidates, search_step
 from elect.paper.stopping import Budget

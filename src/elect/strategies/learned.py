@@ -11,7 +11,7 @@ import numpy as np
 from elect.core import SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.signals import Grid, Signals
+from elect.history.rank_signals import Grid, Signals
 from elect.paper.stopping import Budget
 from elect.strategies._whole_pool import Verdict, whole_pool_steps
 from elect.strategies.consensus import by_consensus, closest

@@ -1,4 +1,4 @@
-"""Training the learned pick: signals of every task, the ranker, and a gate on tasks the ranker had not seen."""
+"""Training the rank predictor: signals of every task, the ranker, and a gate on tasks the ranker had not seen."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from elect.history.pieces import Pieces, digest
 from elect.history.rank_predictor import MARGIN, RankPredictor, gate_row, ranker_rows
+from elect.history.rank_signals import Grid, Signals, signals_of
 from elect.history.records import Recipe, TaskRecord, stored_scores
-from elect.history.signals import Grid, Signals, signals_of
 from elect.paper.folds import group_folds
 from elect.support.arrays import FloatArray, IntArray
 from elect.support.boosting import Growth, boost
