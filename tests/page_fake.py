@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from elect.core import Candidate, Neighbor, SearchStep, Selection
+from elect.core import Candidate, ModelPool, ModelSpec, Neighbor, SearchStep, Selection
 from elect.page._base import (
     Aim,
     ColumnFacts,
@@ -20,6 +20,7 @@ from elect.page._base import (
 )
 from elect.support.arrays import FloatArray
 
+POOL = ModelPool.of([ModelSpec.of("kNN", method="mean", n_neighbors=20), ModelSpec.of("IForest", n_estimators=100)])
 FAMILIES = ("IForest", "kNN", "LOF", "HBOS", "LODA", "ABOD", "COF", "OCSVM")
 KINDS = ("value looks wrong", "unusual combination", "far from all others")
 N_STEPS = 24
@@ -126,7 +127,7 @@ class FakeSearch:
 
     def found(self, stopped_because: str | None = None) -> "FakeFound":
         steps = self.trace or [self._step(0)]
-        return FakeFound(self, Selection.from_steps(steps, stopped_because=stopped_because or "patience ran out"))
+        return FakeFound(self, Selection.from_steps(steps, POOL, stopped_because=stopped_because or "patience ran out"))
 
 
 def ranking_of(z: FloatArray, pick: str) -> Ranking:

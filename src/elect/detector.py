@@ -17,7 +17,7 @@ from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.support.arrays import FloatArray
-from elect.tables import read_table
+from elect.tables import Table, read_table
 
 MAX_DENSE_CELLS = 50_000_000
 """Sparse input is made dense up to this many cells (400 MB), and refused above."""
@@ -258,4 +258,5 @@ def _dense(X: Any) -> Any:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+    is_table = isinstance(X, Table) or (hasattr(X, "columns") and hasattr(X, "shape"))
+    return is_table and not isinstance(X, np.ndarray)

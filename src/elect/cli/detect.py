@@ -98,7 +98,7 @@ def detect(
         selection = ask_about(election, selection, ask, answers)
     detection = election.detect(selection)
     found = Detected(detection, findings_of(election, detection, top), top, targets)
-    targets.write(found, trust=trust)
+    targets.write(found, database=database, trust=trust)
     screen.show(found, json=json)
 
 
@@ -128,7 +128,7 @@ class Targets:
                 files.check_output(path, option, suffixes)
         files.check_distinct(read, [path for path in self.named.values() if path is not None])
 
-    def write(self, found: "Detected", *, trust: bool) -> None:
+    def write(self, found: "Detected", *, database: Path | None, trust: bool) -> None:
         """Everything is made before anything is written: what fails then leaves no file behind."""
         from elect.detect import output as files
 
@@ -140,7 +140,7 @@ class Targets:
         if self.report is not None:
             from elect.report.reporting import report_of
 
-            page = report_of(found.detection, found.findings, found.top, saved_as=self.save)
+            page = report_of(found.detection, found.findings, found.top, database=database, saved_as=self.save)
             contents.append((self.report, page.encode()))
         if self.output is not None:
             frame = files.scores_frame(found.detection, found.findings.top)

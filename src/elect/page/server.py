@@ -219,7 +219,8 @@ def _json(content: Any, status: int = 200) -> Response:
 def _files() -> dict[str, Callable[[], Response]]:
     """The files of the page, read once: a name that is asked for is looked up here and never on the disk."""
     found: dict[str, Callable[[], Response]] = {}
-    for file in files("elect.page").joinpath("static").iterdir():
+    colors = files("elect.report") / "static" / "colors.css"
+    for file in (colors, *files("elect.page").joinpath("static").iterdir()):
         suffix = file.name[file.name.rfind(".") :]
         if suffix in _MEDIA:
             content, media = file.read_bytes(), _MEDIA[suffix]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from elect.errors import InvalidInput
+from elect.support import wording
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Budget:
         if self.max_models is not None and n_models >= self.max_models:
             return f"the budget of {self.max_models} models is spent"
         if self.max_seconds is not None and self.seconds >= self.max_seconds:
-            return f"the budget of {self.max_seconds:g} s is spent"
+            return f"the budget of {wording.number(self.max_seconds)} s is spent"
         return None
 
 

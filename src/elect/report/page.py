@@ -20,7 +20,8 @@ def static(name: str) -> str:
 def render(found: ReportSummary) -> str:
     """The report as one HTML document."""
     title = f"Outliers in {found.title}"
-    style, script = static("style.css") + static("report.css"), static("tables.js")
+    style = "".join(map(static, ("colors.css", "style.css", "report.css")))
+    script = static("tables.js")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

@@ -11,12 +11,27 @@ from elect.report.snippet import code
 from elect.report.summary import ReportSummary, histogram, map_points
 
 
-def report_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> str:
-    """The report as one HTML document."""
-    return render(summary_of(detection, findings, top, saved_as))
+def report_of(
+    detection: Detection,
+    findings: Findings,
+    top: int = 10,
+    *,
+    database: Path | None = None,
+    saved_as: Path | None = None,
+) -> str:
+    """The report as one HTML document. ``database`` is the file it was elected from, where it is not the shipped one;
+    ``saved_as`` the file that keeps the detector."""
+    return render(summary_of(detection, findings, top, database=database, saved_as=saved_as))
 
 
-def summary_of(detection: Detection, findings: Findings, top: int = 10, saved_as: Path | None = None) -> ReportSummary:
+def summary_of(
+    detection: Detection,
+    findings: Findings,
+    top: int = 10,
+    *,
+    database: Path | None = None,
+    saved_as: Path | None = None,
+) -> ReportSummary:
     """What the report says."""
     assert detection.treatment is not None  # a file is a table
     return ReportSummary(
@@ -32,7 +47,14 @@ def summary_of(detection: Detection, findings: Findings, top: int = 10, saved_as
         id_name=detection.row_ids.name,
         agreement=findings.agreement,
         columns=detection.treatment.summary(),
-        python=code(Path(detection.opened.source), saved_as),
+        python=code(
+            detection.opened.source,
+            [summary.column for summary in detection.treatment.summary()],
+            detection.options,
+            detection.selection,
+            database=database,
+            saved_as=saved_as,
+        ),
         first=top,
         evaluation=detection.evaluation,
         notes=(*detection.selection.notes, *detection.notes),

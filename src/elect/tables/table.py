@@ -1,11 +1,11 @@
 """One representation for every table, whatever it was read from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from elect.support import wording
-from elect.tables.errors import DuplicateColumns, TableError, TooFewRows
+from elect.tables.errors import DuplicateColumns, TableError, TooFewRows, unknown_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +65,26 @@ class Table:
     @property
     def n_columns(self) -> int:
         return self.frame.width
+
+    def only(self, *names: str) -> "Table":
+        """These columns alone."""
+        self._require(names, "only")
+        return replace(self, frame=self.frame.select(names))
+
+    def without(self, *names: str) -> "Table":
+        """All other columns.
+
+        >>> from elect.tables import read_table
+        >>> read_table({"a": [1], "b": [2], "c": [3]}).without("b").columns
+        ('a', 'c')
+        """
+        self._require(names, "without")
+        return replace(self, frame=self.frame.drop(names))
+
+    def _require(self, names: Sequence[str], where: str) -> None:
+        for name in names:
+            if name not in self.frame.columns:
+                raise unknown_column(name, where, self.columns)
 
     def slice(self, start: int, rows: int) -> "Table":
         """Some consecutive rows, still with their ids."""
