@@ -1,21 +1,23 @@
-"""Answers: they sharpen the pick, forgive mistakes, and change nothing where there are none."""
+"""Answers: they speak for similar rows, forgive mistakes, and change nothing where there are none."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import expit, logit
 
 from elect import Feedback, MetaDatabase, score_pool
-from elect.answers import Answer
-from elect.answers.posterior import RankedTable, prior
-from elect.committee.consensus import expected_performance
+from elect.answers import Answer, AnswerModel, RowEvidence, open_scores
+from elect.committee.consensus import RankedRows, expected_performance
 from elect.committee.curves import OutlierCurves, task_counts
 from elect.core import LabeledTask
 from elect.core.metrics import performance
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import train
+from elect.measures import rank
 from elect.strategies import select
 from toys import SMALL_POOL, corpus, make_task
 
@@ -26,83 +28,206 @@ def database() -> MetaDatabase:
 
 
 def session(database: MetaDatabase, task: LabeledTask, **options: Any) -> Feedback:
-    return Feedback(database, source_of(task), **options)
+    columns = (task.X - task.X.mean(axis=0)) / task.X.std(axis=0)
+    return Feedback.of(*open_scores(database, ReplayedScores(score_pool(task.X, SMALL_POOL)), columns), **options)
 
 
-def source_of(task: LabeledTask) -> ReplayedScores:
-    return ReplayedScores(score_pool(task.X, SMALL_POOL))
-
-
-def ranks_after(database: MetaDatabase, task: LabeledTask, n: int, wrong: float = 0.0, seed: int = 0) -> float:
-    """The rank of the pick after n answers, 1 the best."""
-    truth = performance(score_pool(task.X, SMALL_POOL), task.y)
-    feedback = session(database, task)
+def two_groups(n: int = 200, seed: int = 0) -> tuple[RowEvidence, Any]:
+    """Rows of one cloud and of a small one beside it, which nothing but the answers can tell from the others."""
     rng = np.random.default_rng(seed)
+    y = np.arange(n) < n // 10
+    columns = rng.normal(size=(n, 2))
+    columns[y] = columns[y] * 0.2 + [1.5, -1.0]
+    return RowEvidence(np.full(n, -2.0), columns, rng.normal(size=(n, 3))), y
+
+
+def told(feedback: Feedback, y: Any, n: int, wrong: float = 0.0) -> Feedback:
+    rng = np.random.default_rng(1)
     for _ in range(n):
         row = feedback.ask()
-        feedback.tell(row, bool(task.y[row]) != bool(rng.random() < wrong))
-    return float((truth > truth[SMALL_POOL.index(feedback.selection.model_id)]).sum() + 1)
+        feedback.tell(row, bool(y[row]) != bool(rng.random() < wrong))
+    return feedback
 
 
-def test_answers_improve_the_pick_on_average(database: MetaDatabase) -> None:
-    tasks = [make_task(seed, n=150) for seed in range(40, 52)]
-    before, after = (np.mean([ranks_after(database, task, n) for task in tasks]) for n in (0, 20))
-    assert after < before
-    assert after < 3.0
+def ap(scores: Any, y: Any) -> float:
+    from elect.core.metrics import METRICS
+
+    return float(METRICS["ap"](np.asarray(scores)[:, None], np.asarray(y).astype(np.int8))[0])
 
 
-def test_without_an_answer_the_unlabelled_pick_stays(database: MetaDatabase) -> None:
+@pytest.mark.parametrize("wrong", [0.0, 0.1])
+def test_answers_speak_for_similar_rows(wrong: float) -> None:
+    gains = []
+    for seed in range(3):
+        evidence, y = two_groups(seed=seed)
+        feedback = told(Feedback.of(evidence), y, 20, wrong)
+        unasked = np.ones(len(y), dtype=bool)
+        unasked[[answer.row for answer in feedback.answers]] = False
+        gains.append(ap(feedback.log_odds[unasked], y[unasked]))
+    assert np.mean(gains) > 0.5
+
+
+def test_find_finds_more_and_learn_ranks_better() -> None:
+    evidence, y = two_groups(400)
+    learn, find = (told(Feedback.of(evidence, aim=aim), y, 30) for aim in ("learn", "find"))  # type: ignore[arg-type]
+    found = [sum(bool(a.is_outlier) for a in feedback.answers) for feedback in (learn, find)]
+    assert found[1] > found[0]
+    assert find.ask("learn") != find.ask()
+
+
+def test_it_understands_which_kind_of_oddity_is_meant() -> None:
+    """Three times no on extreme values and a yes on an odd combination: combinations come first."""
+    rng = np.random.default_rng(2)
+    n = 300
+    signals = np.abs(rng.normal(size=(n, 2)))  # (extreme value, odd combination)
+    signals[:20, 0] += 4
+    signals[20:40, 1] += 4
+    evidence = RowEvidence(-4 + signals.sum(axis=1), rng.normal(size=(n, 6)), signals)
+    feedback = Feedback.of(evidence)
+    before = feedback.log_odds
+    assert before[1:20].mean() == pytest.approx(before[21:40].mean(), abs=0.5)
+    for row, said in ((0, False), (1, False), (2, False), (20, True)):
+        feedback.tell(row, said)
+    after = feedback.log_odds
+    assert after[21:40].mean() > after[3:20].mean() + 1.0
+
+
+def test_without_answers_the_table_speaks_alone(database: MetaDatabase) -> None:
     feedback = session(database, make_task(60))
     pick = feedback.selection
-    assert pick == replace(select(database, source_of(make_task(60))), seconds=pick.seconds, steps=pick.steps)
+    source = ReplayedScores(score_pool(make_task(60).X, SMALL_POOL))
+    assert pick == replace(select(database, source), seconds=pick.seconds, steps=pick.steps)
     assert pick.strategy == "learned"
+    before = feedback.chance
     feedback.tell(feedback.ask(), None)
     feedback.tell(feedback.ask(), None)
     assert feedback.selection == pick
+    assert feedback.chance == pytest.approx(before)
     assert [answer.is_outlier for answer in feedback.answers] == [None, None]
-    row = feedback.ask()
-    feedback.tell(row, True)
+    feedback.tell(feedback.ask(), True)
     assert feedback.selection.strategy == "answers"
-    assert feedback.selection.stopped_because == "1 answers were given"
-    assert feedback.selection.why.startswith("1 answers were given")
+    assert feedback.selection.stopped_because == "1 answer was given"
+    assert feedback.selection.why.startswith("1 answer was given")
     assert feedback.selection.expected_rank is None
     assert len(feedback.selection.neighbors) == database.settings.n_neighbor_tasks
 
 
-def test_asks_each_row_once_and_only_open_ones(database: MetaDatabase) -> None:
-    task = make_task(61, n=20)
-    feedback = session(database, task)
-    asked = []
-    for _ in range(task.n_rows):
-        asked.append(feedback.ask())
-        feedback.tell(asked[-1], bool(task.y[asked[-1]]))
-    assert sorted(asked) == list(range(task.n_rows))
+def test_answers_improve_the_pick_on_average(database: MetaDatabase) -> None:
+    def place(task: LabeledTask, n: int) -> float:
+        truth = performance(score_pool(task.X, SMALL_POOL), task.y)
+        feedback = told(session(database, task), task.y, n)
+        return float((truth > truth[SMALL_POOL.index(feedback.selection.model_id)]).sum() + 1)
+
+    tasks = [make_task(seed, n=150) for seed in range(40, 52)]
+    before, after = (np.mean([place(task, n) for task in tasks]) for n in (0, 20))
+    assert after < before
+    assert after < 3.5
+
+
+@pytest.mark.parametrize("aim", ["learn", "find"])
+def test_asks_each_row_once(aim: Any) -> None:
+    evidence, y = two_groups(25)
+    feedback = told(Feedback.of(evidence, aim=aim), y, len(y))
+    assert sorted(answer.row for answer in feedback.answers) == list(range(len(y)))
     with pytest.raises(InvalidInput, match="asked about already"):
         feedback.ask()
 
 
-def test_a_session_can_be_resumed(database: MetaDatabase) -> None:
-    task = make_task(62)
-    one, other = session(database, task), session(database, task)
-    for _ in range(8):
-        row = one.ask()
-        one.tell(row, bool(task.y[row]))
+def test_answered_rows_are_flagged_as_answered() -> None:
+    evidence, y = two_groups()
+    evidence = replace(evidence, log_odds=np.where(y, 3.0, -3.0))
+    feedback = Feedback.of(evidence)
+    assert feedback.flagged[:5].all()
+    no, yes = [0, 1, 2], [100, 101]
+    for row in no:
+        feedback.tell(row, False)
+    for row in yes:
+        feedback.tell(row, True)
+    assert not feedback.flagged[no].any()
+    assert feedback.flagged[yes].all()
+    assert (feedback.chance[no] < feedback.threshold).all()
+    assert (feedback.chance[yes] >= feedback.threshold).all()
+
+
+def test_undo_takes_back_the_last_answer() -> None:
+    evidence, y = two_groups()
+    feedback = told(Feedback.of(evidence), y, 5)
+    answers, chance, left, row = feedback.answers, feedback.chance, feedback.left, feedback.ask()
+    feedback.tell(row, True)
+    assert feedback.undo() == row
+    assert feedback.answers == answers
+    assert feedback.chance == pytest.approx(chance)
+    assert feedback.left == left
+    assert feedback.ask() == row
+    for _ in answers:
+        feedback.undo()
+    assert feedback.answers == ()
+    with pytest.raises(InvalidInput, match="no answer to take back"):
+        feedback.undo()
+
+
+def test_a_second_answer_counts_and_is_said() -> None:
+    evidence, _ = two_groups()
+    feedback, plain = Feedback.of(evidence), Feedback.of(evidence)
+    assert feedback.tell(3, True) == ""
+    assert feedback.tell(3, True) == "Row 3 was answered yes before: nothing changes."
+    assert feedback.tell(3, False) == "Row 3 was answered yes before: no counts now."
+    plain.tell(3, False)
+    assert feedback.answers == (Answer(3, False),)
+    assert feedback.chance == pytest.approx(plain.chance)
+    assert feedback.undo() == 3
+    assert feedback.answers == (Answer(3, True),)
+
+
+def test_equal_rows_with_unequal_answers_are_said() -> None:
+    evidence, _ = two_groups()
+    columns = evidence.columns.copy()
+    columns[7] = columns[3]
+    feedback = Feedback.of(replace(evidence, columns=columns))
+    feedback.tell(3, True)
+    assert feedback.tell(7, False) == "Row 3, which has the same values, was answered yes."
+    assert np.isfinite(feedback.chance).all()
+
+
+def test_a_session_can_be_resumed() -> None:
+    evidence, y = two_groups()
+    one, other = told(Feedback.of(evidence), y, 8), Feedback.of(evidence)
     other.resume(one.answers)
     assert other.ask() == one.ask()
-    assert other.selection.pick == one.selection.pick
+    assert other.chance == pytest.approx(one.chance)
 
 
-def test_answered_rows_are_nearly_certain(database: MetaDatabase) -> None:
-    feedback = session(database, make_task(63))
-    yes, no = feedback.ask(), 0
-    before = feedback.outlier_chance
-    feedback.tell(yes, True)
-    no = feedback.ask()
-    feedback.tell(no, False)
-    chance = feedback.outlier_chance
-    assert ((chance > 0) & (chance < 1)).all()
-    assert chance[yes] > before[yes]
-    assert chance[no] < 0.2
+def test_what_was_learned_scores_new_rows_and_can_be_stored() -> None:
+    evidence, y = two_groups()
+    feedback = told(Feedback.of(evidence), y, 12)
+    again = AnswerModel.from_arrays({name: np.array(a) for name, a in feedback.model.to_arrays().items()})
+    shift = again.log_odds_shift(evidence.columns, evidence.signals)
+    assert evidence.log_odds + shift == pytest.approx(feedback.log_odds)
+    alone = again.log_odds_shift(evidence.columns[5:6], evidence.signals[5:6])
+    assert alone == pytest.approx(shift[5:6], abs=1e-12)
+    assert not Feedback.of(evidence).model.log_odds_shift(evidence.columns, evidence.signals).any()
+    for name in feedback.model.to_arrays():
+        arrays = feedback.model.to_arrays()
+        del arrays[name]
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            AnswerModel.from_arrays(arrays)
+        arrays[name] = np.full((3, 3, 3), np.nan)
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            AnswerModel.from_arrays(arrays)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_an_array_or_a_frame(database: MetaDatabase, frame: bool) -> None:
+    task = make_task(63)
+    X: Any = pd.DataFrame(task.X, columns=["a", "b", "c"]).assign(d=["x", "y"] * (task.n_rows // 2)) if frame else task.X
+    feedback = Feedback(X, database=database)
+    row = feedback.ask()
+    feedback.tell(row, True)
+    assert feedback.chance.shape == (task.n_rows,)
+    assert ((feedback.chance > 0) & (feedback.chance < 1)).all()
+    assert feedback.flagged[row]
+    assert feedback.selection.strategy == "answers"
+    assert repr(feedback).startswith("Feedback(98 rows, 1 answer (1 yes, 0 no, 0 unknown), about ")
 
 
 @pytest.mark.parametrize(
@@ -114,38 +239,52 @@ def test_answered_rows_are_nearly_certain(database: MetaDatabase) -> None:
         (1, "yes", "True, False or None"),
     ],
 )
-def test_bad_answers_are_refused(database: MetaDatabase, row: Any, said: Any, message: str) -> None:
-    feedback = session(database, make_task(64))
+def test_bad_answers_are_refused(row: Any, said: Any, message: str) -> None:
+    feedback = Feedback.of(two_groups()[0])
     with pytest.raises(InvalidInput, match=message):
         feedback.tell(row, said)
     assert feedback.answers == ()
 
 
-def test_a_row_is_answered_once(database: MetaDatabase) -> None:
-    feedback = session(database, make_task(65))
-    feedback.tell(3, True)
-    with pytest.raises(InvalidInput, match="answered already"):
-        feedback.tell(3, False)
-    assert feedback.answers == (Answer(3, True),)
-
-
-def test_databases_without_calibration_are_refused(database: MetaDatabase) -> None:
+def test_bad_sessions_are_refused(database: MetaDatabase) -> None:
+    evidence, _ = two_groups()
+    with pytest.raises(InvalidInput, match="aim must be"):
+        Feedback.of(evidence, aim="both")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="without an election"):
+        _ = Feedback.of(evidence).selection
     with pytest.raises(InvalidInput, match="carries no calibration"):
         session(replace(database, calibration=None), make_task(66))
     with pytest.raises(InvalidInput, match="out of range"):
         session(replace(database, calibration={"curves": {"chance": [[2.0]], "shares": [0.1]}}), make_task(66))
-    with pytest.raises(InvalidInput, match="wrong"):
-        session(database, make_task(66), wrong=0.5)
+    with pytest.raises(InvalidInput, match="same rows"):
+        RowEvidence(np.zeros(3), np.zeros((3, 1)), np.zeros((2, 1)))
+
+
+def test_constant_columns_and_signals_do_no_harm() -> None:
+    evidence = RowEvidence(np.linspace(-3, 1, 30), np.zeros((30, 2)), np.ones((30, 2)))
+    feedback = told(Feedback.of(evidence), np.arange(30) > 25, 10)
+    assert np.isfinite(feedback.chance).all()
+
+
+def test_the_number_left_follows_the_answers() -> None:
+    evidence, y = two_groups(400)
+    evidence = replace(evidence, log_odds=np.full(400, float(logit(0.1))))
+    fresh = Feedback.of(evidence)
+    assert fresh.left.low <= 40 <= fresh.left.high
+    assert fresh.left.expected == pytest.approx(expit(evidence.log_odds).sum())
+    feedback = told(Feedback.of(evidence), y, 40)
+    truly = int(y.sum()) - sum(bool(a.is_outlier) for a in feedback.answers)
+    assert feedback.left.low <= truly <= feedback.left.high
+    assert feedback.left.high - feedback.left.low < fresh.left.high - fresh.left.low
+    assert str(feedback.left).startswith("about ")
 
 
 def test_expected_performance_of_certain_labels_is_average_precision() -> None:
     task = make_task(67)
     scores = score_pool(task.X, SMALL_POOL)
-    from elect.measures import rank
-
-    table = RankedTable.of(rank(scores.values))
     certain = np.where(task.y == 1, 1.0, 0.0)
-    assert expected_performance(table.rows, certain) == pytest.approx(performance(scores, task.y))
+    rows = RankedRows.of(rank(scores.values))
+    assert expected_performance(rows, certain) == pytest.approx(performance(scores, task.y))
 
 
 def test_curves_fall_with_rank_and_rise_with_quality(database: MetaDatabase) -> None:
@@ -164,15 +303,8 @@ def test_counts_of_a_perfect_model() -> None:
     assert outliers[-1].sum() == pytest.approx(rows[-1].sum() * 0.1)
 
 
-def test_priors_are_distributions() -> None:
-    belief = prior(np.random.default_rng(0).random((6, 4)), np.linspace(0.01, 0.3, 6))
-    assert belief.sum(axis=(1, 2)) == pytest.approx(np.ones(4))
-    assert (belief > 0).all()
-
-
 def test_the_store_keeps_the_calibration(database: MetaDatabase, tmp_path: Any) -> None:
     database.save(tmp_path / "it.elect")
     again = MetaDatabase.load(tmp_path / "it.elect")
     task = make_task(68)
-    one, other = session(database, task), session(again, task)
-    assert one.ask() == other.ask()
+    assert session(database, task).ask() == session(again, task).ask()

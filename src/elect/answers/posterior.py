@@ -71,7 +71,7 @@ def prior(performance: FloatArray, shares: FloatArray) -> FloatArray:
 class Posterior:
     """The belief in each quality and share, for each model, given the answers so far."""
 
-    def __init__(self, table: RankedTable, curves: OutlierCurves, performance: FloatArray, wrong: float) -> None:
+    def __init__(self, table: RankedTable, curves: OutlierCurves, performance: FloatArray, wrong: float = 0.05) -> None:
         self.table = table
         self.wrong = wrong
         self.log_belief = np.log(prior(performance, curves.shares))

@@ -1,22 +1,25 @@
-"""A session of questions: which row to ask about, what the answers say, which model they elect."""
+"""A session of questions: which row to ask about, what the answers say of every row, which model they elect."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal
 
 import numpy as np
+from scipy.special import expit
 
-from elect.answers.posterior import Posterior, RankedTable
-from elect.committee.consensus import expected_performance
-from elect.committee.curves import OutlierCurves
+from elect.answers.electing import AnsweredElection
+from elect.answers.evidence import RowEvidence
+from elect.answers.laplace import Belief, believe
+from elect.answers.left import Remaining, remaining, threshold_of
+from elect.answers.model import AnswerModel
+from elect.answers.opening import open_table
+from elect.answers.questions import AIMS, most_likely, most_telling
+from elect.answers.space import RowSpace
 from elect.core import Selection
-from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.measures import rank
-from elect.paper.acquisition import neighbor_moments
-from elect.paper.neighbors import neighbors_by_performance
-from elect.paper.steps import candidates
-from elect.strategies import select
+from elect.support import wording
 from elect.support.arrays import FloatArray
 
 WRONG = 0.05
@@ -32,74 +35,116 @@ class Answer:
 
 
 class Feedback:
-    """Asks about the rows that tell most about which model is right, and elects with what was answered.
+    """Asks about rows, spreads what was answered to similar rows, and elects with it.
 
-    All models of the pool are scored once. Without an answer the selection is the unlabelled one.
+    ``X`` is an array or a frame. ``aim="learn"`` asks for the row whose answer tells most, which ranks the other rows
+    best; ``"find"`` asks for the likeliest outlier not yet asked about, which finds the most on the way. Without an
+    answer, chances and selection are those of the table alone.
 
-    >>> feedback = Feedback(database, PoolScorer(X))  # doctest: +SKIP
-    >>> row = feedback.ask()  # doctest: +SKIP
-    >>> feedback.tell(row, True)  # doctest: +SKIP
-    >>> feedback.selection.model_id  # doctest: +SKIP
+    >>> import numpy as np
+    >>> X = np.vstack([np.random.default_rng(0).normal(size=(80, 2)), [[9.0, 9.0]]])
+    >>> feedback = Feedback(X, aim="find")
+    >>> row = feedback.ask()
+    >>> row
+    80
+    >>> feedback.tell(row, True)
+    ''
+    >>> bool(feedback.flagged[80])
+    True
     """
 
     def __init__(
         self,
-        database: MetaDatabase,
-        source: ScoreSource,
+        X: Any,
         *,
-        unlabelled: Selection | None = None,
-        wrong: float = WRONG,
+        database: "MetaDatabase | str | PathLike[str] | None" = None,
+        aim: Literal["learn", "find"] = "learn",
+        random_state: int = 0,
     ) -> None:
-        if not 0.0 <= wrong < 0.5:
-            raise InvalidInput(f"wrong, the share of mistaken answers, must lie in [0, 0.5), got {wrong!r}.")
-        if database.calibration is None or "curves" not in database.calibration:
-            raise InvalidInput("This database carries no calibration, which answers need: train it again.")
-        if database.settings.metric != "ap":
-            raise InvalidInput(
-                f"Answers must have a database of average precision (ap), got one of {database.settings.metric!r}."
-            )
-        curves = OutlierCurves.from_json(database.calibration["curves"])
-        scores = np.column_stack([source.scores(model_id) for model_id in database.pool.ids])
-        if unlabelled is None:
-            unlabelled = select(database, source)
-        self._database = database
-        self._unlabelled = unlabelled
-        self._table = RankedTable.of(rank(scores))
-        self._posterior = Posterior(self._table, curves, database.performance.values, max(wrong, 1e-3))
-        self._wrong = wrong
+        evidence, election = open_table(X, database, random_state)
+        self._start(evidence, election, aim, random_state)
+
+    @classmethod
+    def of(
+        cls,
+        evidence: RowEvidence,
+        election: AnsweredElection | None = None,
+        *,
+        aim: Literal["learn", "find"] = "learn",
+        random_state: int = 0,
+    ) -> "Feedback":
+        """A session over parts that were computed before. Without an election it has no selection."""
+        session = cls.__new__(cls)
+        session._start(evidence, election, aim, random_state)
+        return session
+
+    def _start(self, evidence: RowEvidence, election: AnsweredElection | None, aim: str, random_state: int) -> None:
+        self.aim = _checked_aim(aim)
+        self._prior, self._election = evidence.log_odds, election
+        self._space = RowSpace.of(evidence.columns, evidence.signals, random_state)
+        self._rows = self._space.place(evidence.columns, evidence.signals)
+        self._order = np.random.default_rng(random_state).permutation(self.n_rows)
         self._answers: dict[int, bool | None] = {}
-        self._selection: Selection | None = None
+        self._undone: list[tuple[int, bool, bool | None]] = []  # (row, was it answered before, how)
+        self._columns: dict[int, FloatArray] = {}  # covariance of every row with an answered one
+        self._foretold: dict[int, float] = {}  # the chance an answered row had just before
+        self._learn()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._prior)
 
     @property
     def answers(self) -> tuple[Answer, ...]:
         """What was told so far, in order."""
         return tuple(Answer(row, said) for row, said in self._answers.items())
 
-    @property
-    def n_rows(self) -> int:
-        return self._table.n_rows
+    def ask(self, aim: Literal["learn", "find"] | None = None) -> int:
+        """The row to ask about next, by the aim of the session or another; an error once every row was asked about."""
+        wanted = self.aim if aim is None else _checked_aim(aim)
+        is_open = np.ones(self.n_rows, dtype=bool)
+        is_open[list(self._answers)] = False
+        if not is_open.any():
+            raise InvalidInput(f"Every one of the {self.n_rows:,} rows was asked about already.")
+        if wanted == "find":
+            return most_likely(self._log_odds, is_open)
+        return most_telling(
+            self._space, self._rows, self._log_odds, is_open, self._belief, self._covariance, self._order
+        )
 
-    def ask(self) -> int:
-        """The row whose answer would tell most; an error once every row was asked about."""
-        information = self._posterior.information()
-        information[list(self._answers)] = -np.inf
-        row = int(np.argmax(information))
-        if row in self._answers:
-            raise InvalidInput(f"Every one of the {self.n_rows} rows was asked about already.")
-        return row
+    def tell(self, row: int, is_outlier: bool | None) -> str:
+        """Take an answer: True for an outlier, False for a normal row, None for "don't know".
 
-    def tell(self, row: int, is_outlier: bool | None) -> None:
-        """Take an answer: True for an outlier, False for a normal row, None for "don't know"."""
+        A row may be answered again: the last answer counts. What is worth knowing about that, or about an equal row
+        that was answered otherwise, is returned as a sentence, which is mostly empty.
+        """
         if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < self.n_rows:
             raise InvalidInput(f"row must be a whole number from 0 to {self.n_rows - 1}, got {row!r}.")
-        if row in self._answers:
-            raise InvalidInput(f"Row {row} was answered already: start a new session to change an answer.")
         if is_outlier is not None and not isinstance(is_outlier, bool | np.bool_):
             raise InvalidInput(f"An answer must be True, False or None, got {is_outlier!r}.")
-        self._answers[int(row)] = None if is_outlier is None else bool(is_outlier)
-        if is_outlier is not None:
-            self._posterior.tell(int(row), bool(is_outlier))
-            self._selection = None
+        row, said = int(row), None if is_outlier is None else bool(is_outlier)
+        note = self._note(row, said)
+        before = self._answers.get(row)
+        if row in self._answers and before == said:
+            return note
+        self._undone.append((row, row in self._answers, before))
+        if row not in self._answers:
+            self._foretold[row] = float(expit(self._log_odds[row]))
+        self._answers[row] = said
+        self._learn()
+        return note
+
+    def undo(self) -> int:
+        """Take back the last answer; the row it was about."""
+        if not self._undone:
+            raise InvalidInput("There is no answer to take back.")
+        row, answered, before = self._undone.pop()
+        if answered:
+            self._answers[row] = before
+        else:
+            del self._answers[row], self._foretold[row]
+        self._learn()
+        return row
 
     def resume(self, answers: Iterable[Answer]) -> None:
         """Take answers of an earlier session."""
@@ -107,47 +152,95 @@ class Feedback:
             self.tell(answer.row, answer.is_outlier)
 
     @property
-    def outlier_chance(self) -> FloatArray:
-        """The chance of each row to be an outlier; answered rows are nearly certain."""
-        chance = self._posterior.outlier_chance()
+    def log_odds(self) -> FloatArray:
+        """The log-odds of each row to be an outlier, by the table and the answers (rows,)."""
+        return self._log_odds.copy()
+
+    @property
+    def chance(self) -> FloatArray:
+        """The chance of each row to be an outlier (rows,). One answered yes is nearly 1, one answered no nearly 0."""
+        chance: FloatArray = expit(self._log_odds)
         for row, said in self._answers.items():
             if said is not None:
-                chance[row] = 1.0 - self._wrong if said else self._wrong
+                chance[row] = max(chance[row], 1 - WRONG) if said else min(chance[row], WRONG)
         return chance
 
     @property
+    def threshold(self) -> float:
+        """The chance from which a row is flagged. No row answered no reaches it, every row answered yes does."""
+        chance = self.chance
+        no = [row for row, said in self._answers.items() if said is False]
+        least = np.nextafter(chance[no].max(), 1.0) if no else 0.0
+        return float(min(max(threshold_of(chance), least), 1 - WRONG))
+
+    @property
+    def flagged(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        """Which rows are flagged as outliers (rows,)."""
+        flags: np.ndarray[Any, np.dtype[np.bool_]] = self.chance >= self.threshold
+        return flags
+
+    @property
+    def left(self) -> Remaining:
+        """How many outliers there are among the rows not asked about, with an interval."""
+        is_open = np.ones(self.n_rows, dtype=bool)
+        told = [row for row, said in self._answers.items() if said is not None]
+        is_open[told] = False
+        foretold = sum(self._foretold[row] for row in told)
+        return remaining(expit(self._log_odds[is_open]), foretold, sum(self._answers[row] is True for row in told))
+
+    @property
     def selection(self) -> Selection:
-        """The elected model after the answers so far: the best expected performance over all models."""
-        if all(said is None for said in self._answers.values()):
-            return self._unlabelled
+        """The elected model after the answers so far; without any, the unlabelled pick."""
+        if self._election is None:
+            raise InvalidInput("This session was opened without an election: it has no selection.")
         if self._selection is None:
-            self._selection = self._elect()
+            told = sum(said is not None for said in self._answers.values())
+            self._selection = self._election.elect(self.chance, told)
         return self._selection
 
-    def _elect(self) -> Selection:
-        expected = expected_performance(self._table.rows, self.outlier_chance)
-        order = np.argsort(-expected, kind="stable")
-        # The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking.
-        settings, performance = self._database.settings, self._database.performance.values
-        neighbors = neighbors_by_performance(
-            expected, performance, order, settings.n_neighbor_tasks, settings.scale_gaps
-        )
-        on_neighbors = performance[neighbors.tasks]
-        _, spread = neighbor_moments(on_neighbors if len(on_neighbors) else performance)
-        shown = candidates(self._database.pool.ids, order, expected, spread, on_neighbors)
-        spec = self._database.pool[shown[0].model_id]
-        told = sum(said is not None for said in self._answers.values())
-        return replace(
-            self._unlabelled,
-            pick=shown[0],
-            runners_up=shown[1:],
-            detector=spec.detector,
-            params=spec.params,
-            neighbors=neighbors.named(self._database.tasks),
-            strategy="answers",
-            evaluated=self._database.pool.ids,
-            stopped_because=f"{told} answers were given",
-            # What was learned about unlabelled picks says nothing about this one.
-            expected_rank=None,
-            reason=f"{told} answers were given: with them it is expected to find most",
-        )
+    @property
+    def model(self) -> AnswerModel:
+        """What was learned, as plain arrays: it scores rows seen or new."""
+        dual = np.zeros(0) if self._belief is None else self._belief.dual
+        return AnswerModel(self._space, self._rows.at(self._told), dual)
+
+    def __repr__(self) -> str:
+        said = list(self._answers.values())
+        counts = f"{said.count(True)} yes, {said.count(False)} no, {said.count(None)} unknown"
+        told = f"{wording.count(len(said), 'answer')} ({counts})" if said else "no answers"
+        return f"Feedback({wording.count(self.n_rows, 'row')}, {told}, {self.left}, aim={self.aim!r})"
+
+    def _learn(self) -> None:
+        self._selection: Selection | None = None
+        self._belief: Belief | None = None
+        self._told = [row for row, said in self._answers.items() if said is not None]
+        for row in self._told:
+            if row not in self._columns:
+                self._columns[row] = self._space.covariance(self._rows, self._rows.at([row]))[:, 0]
+        self._covariance = np.empty((self.n_rows, len(self._told)))
+        for place, row in enumerate(self._told):
+            self._covariance[:, place] = self._columns[row]
+        self._log_odds = self._prior
+        if self._told:
+            said = np.array([self._answers[row] is True for row in self._told])
+            self._belief = believe(self._covariance[self._told], self._prior[self._told], said, WRONG)
+            self._log_odds = self._prior + self._covariance @ self._belief.dual
+
+    def _note(self, row: int, said: bool | None) -> str:
+        words = {True: "yes", False: "no", None: "don't know"}
+        if row in self._answers:
+            before = self._answers[row]
+            if before == said:
+                return f"Row {row} was answered {words[said]} before: nothing changes."
+            return f"Row {row} was answered {words[before]} before: {words[said]} counts now."
+        for other in self._told:
+            same = np.array_equal(self._rows.coordinates[other], self._rows.coordinates[row])
+            if same and said is not None and self._answers[other] is not said:
+                return f"Row {other}, which has the same values, was answered {words[self._answers[other]]}."
+        return ""
+
+
+def _checked_aim(aim: str) -> str:
+    if aim not in AIMS:
+        raise InvalidInput(f"aim must be one of {', '.join(AIMS)}, got {aim!r}.")
+    return aim

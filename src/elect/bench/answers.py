@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from elect.answers import Feedback
+from elect.answers import Feedback, open_scores
 from elect.bench.protocol import folds
 from elect.bench.statistics import model_rank
 from elect.core import LabeledTask, ScoreMatrix
@@ -21,6 +21,7 @@ from elect.errors import InvalidInput
 from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, stored_scores
+from elect.pool.standardize import Standardizer
 from elect.support.arrays import FloatArray
 
 PAIRS_PER_TASK = 5_000
@@ -71,11 +72,12 @@ def simulate_answers(
         for name in fold.held_out:
             task, record = tasks[places[name]], records.tasks[places[name]]
             scores = stored_scores(pieces, record, records.recipe)
+            columns = Standardizer.fit(task.X).transform(task.X)
             found: dict[tuple[float, int], list[_Outcome]] = {}
             for share in wrong:
                 for repeat in range(REPEATS if share > 0 else 1):
                     rng = np.random.default_rng([seed, places[name], repeat])
-                    feedback = Feedback(database, ReplayedScores(scores))
+                    feedback = Feedback.of(*open_scores(database, ReplayedScores(scores), columns))
                     for n, outcome in _session(feedback, scores, task, record.performance, counts, share, rng):
                         found.setdefault((share, n), []).append(outcome)
             yield name, found

@@ -23,9 +23,10 @@ _SHOWN_COLUMNS = 4
 
 def ask(election: "Election", selection: "Selection", count: int, path: Path | None) -> "Selection":
     """Ask about up to ``count`` rows in all, those answered in ``path`` included; the pick after the answers."""
-    from elect.answers import Feedback
+    from elect.answers import Feedback, open_scores
 
-    feedback = Feedback(election.database, election.scorer, unlabelled=selection)
+    scorer = election.scorer
+    feedback = Feedback.of(*open_scores(election.database, scorer, np.asarray(scorer.work.Z), selection))
     given = _read(path, election, feedback)
     if given:
         print(f"elect: {wording.count(given, 'answer')} read from {path}", file=sys.stderr)
@@ -60,7 +61,7 @@ def _question(election: "Election", feedback: "Feedback", row: int, count: int) 
     frame = election.cells
     names = _names(election)
     columns = _unusual(election, row)
-    typical = np.argsort(feedback.outlier_chance, kind="stable")[:2]
+    typical = np.argsort(feedback.chance, kind="stable")[:2]
     lines = [f"\nquestion {len(feedback.answers) + 1} of {count}: row {_text(names[row])}"]
     width = max(len(column) for column in columns)
     for column in columns:

@@ -1,0 +1,53 @@
+"""The model that the answers elect: the one expected to find most, by the chances of the rows after them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elect.committee.consensus import RankedRows, expected_performance
+from elect.core import Selection
+from elect.history.database import MetaDatabase
+from elect.paper.acquisition import neighbor_moments
+from elect.paper.neighbors import neighbors_by_performance
+from elect.paper.steps import candidates
+from elect.support import wording
+from elect.support.arrays import FloatArray
+
+@dataclass(frozen=True, eq=False)
+class AnsweredElection:
+    """The models of a pool on one table, and the pick without answers."""
+
+    database: MetaDatabase
+    rows: RankedRows
+    unlabelled: Selection
+
+    def elect(self, chance: FloatArray, told: int) -> Selection:
+        """The pick after so many answers, given the chance of each row (rows,)."""
+        if told == 0:
+            return self.unlabelled
+        expected = expected_performance(self.rows, chance)
+        order = np.argsort(-expected, kind="stable")
+        settings, performance = self.database.settings, self.database.performance.values
+        # The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking.
+        neighbors = neighbors_by_performance(
+            expected, performance, order, settings.n_neighbor_tasks, settings.scale_gaps
+        )
+        on_neighbors = performance[neighbors.tasks]
+        _, spread = neighbor_moments(on_neighbors if len(on_neighbors) else performance)
+        shown = candidates(self.database.pool.ids, order, expected, spread, on_neighbors)
+        spec = self.database.pool[shown[0].model_id]
+        given = f"{wording.count(told, 'answer')} {'was' if told == 1 else 'were'} given"
+        return replace(
+            self.unlabelled,
+            pick=shown[0],
+            runners_up=shown[1:],
+            detector=spec.detector,
+            params=spec.params,
+            neighbors=neighbors.named(self.database.tasks),
+            strategy="answers",
+            evaluated=self.database.pool.ids,
+            stopped_because=given,
+            # What was learned about unlabelled picks says nothing about this one.
+            expected_rank=None,
+            reason=f"{given}: with what they say it is expected to find most",
+        )

@@ -1,0 +1,83 @@
+"""Which row to ask about next.
+
+``find`` asks for the likeliest outlier not yet asked about. ``learn`` asks for the row whose answer is expected to make
+the others surest: by how much it would lessen the variance of the rows that matter, those that could be either. Rows
+that tell something about themselves (mutual information) are shortlisted, then judged by what they tell about others.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from elect.answers.laplace import Belief
+from elect.answers.space import Placed, RowSpace
+from elect.support.arrays import FloatArray, IntArray
+
+AIMS = ("learn", "find")
+
+# How many rows are considered at all, shortlisted, and asked after, drawn and likeliest. Not tuned.
+_CONSIDERED, _SHORTLIST, _DRAWN, _LIKELIEST = 2000, 80, 300, 100
+
+
+def most_likely(log_odds: FloatArray, open_rows: NDArray[np.bool_]) -> int:
+    """The likeliest outlier among the open rows."""
+    return int(np.argmax(np.where(open_rows, log_odds, -np.inf)))
+
+
+def most_telling(
+    space: RowSpace,
+    rows: Placed,
+    log_odds: FloatArray,
+    open_rows: NDArray[np.bool_],
+    belief: Belief | None,
+    covariance: FloatArray,
+    order: IntArray,
+) -> int:
+    """The open row whose answer is expected to tell most about all rows.
+
+    ``covariance`` (rows, answers) is with the answered rows; ``order`` is all rows in a random order, fixed for the
+    session: long tables are judged by the likeliest rows and the first of it.
+    """
+    likely = _largest(np.where(open_rows, log_odds, -np.inf), _CONSIDERED)
+    considered = np.union1d(likely, order[:_CONSIDERED])
+    considered = considered[open_rows[considered]]
+    known = None if belief is None else belief.explained(covariance[considered])
+    variance = space.variance(rows.at(considered))
+    if known is not None:
+        variance = np.maximum(variance - np.square(known).sum(axis=0), 1e-9)
+    chance = _chance(log_odds[considered], variance)
+    short = _largest(_information(log_odds[considered], variance, chance), _SHORTLIST)
+
+    drawn = np.isin(considered, order[:_DRAWN])
+    drawn[_largest(chance, _LIKELIEST)] = True
+    asked_after = np.flatnonzero(drawn)
+    both = space.covariance(rows.at(considered[short]), rows.at(considered[asked_after]))
+    if known is not None:
+        both -= known[:, short].T @ known[:, asked_after]
+    either = chance * (1 - chance)
+    gain = (np.square(both) @ np.square(either[asked_after])) / (variance[short] + 1 / np.maximum(either[short], 1e-3))
+    return int(considered[short[np.argmax(gain)]])
+
+
+def _largest(values: FloatArray, count: int) -> IntArray:
+    """The places of the largest values, the first of equal ones first."""
+    if len(values) > 4 * count:
+        near = np.flatnonzero(values >= np.partition(values, -count)[-count])
+        return near[np.argsort(-values[near], kind="stable")[:count]]
+    return np.argsort(-values, kind="stable")[:count]
+
+
+def _chance(log_odds: FloatArray, variance: FloatArray) -> FloatArray:
+    """The chance of rows whose log-odds are uncertain (MacKay's approximation)."""
+    chance: FloatArray = expit(log_odds / np.sqrt(1 + np.pi * variance / 8))
+    return chance
+
+
+def _information(log_odds: FloatArray, variance: FloatArray, chance: FloatArray) -> FloatArray:
+    """What an answer would tell about the log-odds of its own row (Houlsby et al., 2011, equation 3)."""
+    scale, width = np.pi / 8, np.pi * np.log(2) / 2
+    spread = variance * scale + width
+    expected = np.log(2) * np.sqrt(width / spread) * np.exp(-np.square(log_odds) * scale / (2 * spread))
+    p = np.clip(chance, 1e-12, 1 - 1e-12)
+    entropy: FloatArray = -(p * np.log(p) + (1 - p) * np.log(1 - p)) - expected
+    return entropy
