@@ -13,6 +13,7 @@ from elect.paper.steps import candidates
 from elect.support import wording
 from elect.support.arrays import FloatArray
 
+
 @dataclass(frozen=True, eq=False)
 class AnsweredElection:
     """The models of a pool on one table, and the pick without answers."""

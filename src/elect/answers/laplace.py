@@ -2,8 +2,8 @@
 
 The log-odds of a row are its prior plus a function drawn from a Gaussian process. An answer is yes with chance
 ``wrong + (1 - 2 wrong) sigmoid(log-odds)``. The most likely function is found by Newton's method on the answered rows
-alone (Rasmussen and Williams, Gaussian Processes for Machine Learning, algorithm 3.1, with the expected curvature, which
-stays positive where answers may be wrong), so that matrices are answers x answers.
+alone, so that matrices are answers x answers (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+algorithm 3.1, with the expected curvature, which stays positive where answers may be wrong).
 """
 
 from dataclasses import dataclass

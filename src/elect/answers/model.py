@@ -28,7 +28,11 @@ class AnswerModel:
         return shift
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        own = {"coordinates": self.answered.coordinates, "signals": self.answered.signals, "dual": self.dual}
+        own: dict[str, NDArray[Any]] = {
+            "coordinates": self.answered.coordinates,
+            "signals": self.answered.signals,
+            "dual": self.dual,
+        }
         return own | self.space.to_arrays()
 
     @classmethod

@@ -87,7 +87,7 @@ class Feedback:
         self._answers: dict[int, bool | None] = {}
         self._undone: list[tuple[int, bool, bool | None]] = []  # (row, was it answered before, how)
         self._columns: dict[int, FloatArray] = {}  # covariance of every row with an answered one
-        self._foretold: dict[int, float] = {}  # the chance an answered row had just before
+        self._selection: Selection | None = None
         self._learn()
 
     @property
@@ -128,8 +128,6 @@ class Feedback:
         if row in self._answers and before == said:
             return note
         self._undone.append((row, row in self._answers, before))
-        if row not in self._answers:
-            self._foretold[row] = float(expit(self._log_odds[row]))
         self._answers[row] = said
         self._learn()
         return note
@@ -142,7 +140,7 @@ class Feedback:
         if answered:
             self._answers[row] = before
         else:
-            del self._answers[row], self._foretold[row]
+            del self._answers[row]
         self._learn()
         return row
 
@@ -183,10 +181,8 @@ class Feedback:
     def left(self) -> Remaining:
         """How many outliers there are among the rows not asked about, with an interval."""
         is_open = np.ones(self.n_rows, dtype=bool)
-        told = [row for row, said in self._answers.items() if said is not None]
-        is_open[told] = False
-        foretold = sum(self._foretold[row] for row in told)
-        return remaining(expit(self._log_odds[is_open]), foretold, sum(self._answers[row] is True for row in told))
+        is_open[self._told] = False
+        return remaining(expit(self._log_odds[is_open]))
 
     @property
     def selection(self) -> Selection:
@@ -211,7 +207,7 @@ class Feedback:
         return f"Feedback({wording.count(self.n_rows, 'row')}, {told}, {self.left}, aim={self.aim!r})"
 
     def _learn(self) -> None:
-        self._selection: Selection | None = None
+        self._selection = None
         self._belief: Belief | None = None
         self._told = [row for row, said in self._answers.items() if said is not None]
         for row in self._told:
