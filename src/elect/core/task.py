@@ -54,7 +54,3 @@ class LabeledTask(Task):
         if not np.isin(y, (0, 1)).all():
             raise InvalidInput(f"y of task {self.name!r} must hold 0 (normal) and 1 (outlier) only.")
         object.__setattr__(self, "y", read_only(y, dtype=np.int8))
-
-    def unlabeled(self) -> Task:
-        """The same table without the truth."""
-        return Task(self.name, self.group, self.X)
