@@ -67,6 +67,7 @@ def summary(text: str = "plain") -> ReportSummary:
             TopRow(1, "2", 1.0, False, ()),
             TopRow(2, "10", 4.0, False, ()),
         ),
+        cells=((text,), ("1048.4",), ("missing",)),
         id_name=text,
         agreement=Agreement(
             10, (ModelAgreement("COF(n_neighbors=3)", 1.0, 1.0), ModelAgreement("kNN()", -0.2, 0.1)), np.zeros(300)

@@ -14,7 +14,7 @@ from elect.cli.select import select
 from elect.cli.train import train
 
 app = typer.Typer(
-    help="Pick an outlier detector for a table without labels, and run it.",
+    help="Say which rows of a table are odd, why, and which detector to keep.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -28,7 +28,7 @@ app.add_typer(bench, name="bench")
 
 @app.callback(invoke_without_command=True)
 def elect(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Pick an outlier detector for a table without labels, and run it."""
+    """Say which rows of a table are odd, why, and which detector to keep."""
     if version:
         from elect import __version__
 

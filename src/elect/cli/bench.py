@@ -10,7 +10,7 @@ from elect.cli.options import Json, Quiet, Seed
 from elect.errors import InvalidInput
 
 app = typer.Typer(
-    help="Compare ELECT with its baselines, as in the paper, and the strategies with each other.",
+    help="Compare the methods on labelled tasks, as in the paper.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

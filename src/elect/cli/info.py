@@ -25,7 +25,7 @@ def info(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what a database was made from, and how a search with it proceeds."""
+    """Say what a database was made from."""
     from elect.history.database import MetaDatabase
 
     if file is None:

@@ -20,7 +20,7 @@ def models(
     family: Annotated[str | None, typer.Option(metavar="NAME", help="Only one family, such as LOF.")] = None,
     json: Json = False,
 ) -> None:
-    """List the candidate models."""
+    """List the models."""
     from elect.pool import default_pool
 
     found = Candidates(default_pool(), family)

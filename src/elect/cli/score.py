@@ -29,7 +29,7 @@ def score(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score the rows of another table with a saved detector, in batches."""
+    """Score new rows with a saved detector."""
     from elect.detect import output as files
 
     if output is not None:

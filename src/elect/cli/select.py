@@ -46,7 +46,7 @@ def select(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say which detector to run on a table, with which hyperparameters, and why."""
+    """Say which detector fits a table, and why."""
     seconds = parse.seconds(budget)
     from elect.cli.searching import searched
     from elect.detect import Options

@@ -42,7 +42,7 @@ def train(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a database on labelled tables of your own, for better picks in your domain."""
+    """Learn from labelled tables of your own."""
     from elect.detect.output import check_output, write_whole
 
     check_output(output, "--output")

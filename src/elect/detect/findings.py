@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +14,20 @@ from elect.detect.opened import cells_at
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 
+if TYPE_CHECKING:
+    import polars as pl
+
 MOST_EXPLAINED = 100
 """Rows found outlying get reasons, the most outlying first, up to so many (or as many as are shown)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """The most outlying rows, most outlying first; what their reasons are made from; how far the models agree."""
+    """The most outlying rows, most outlying first, with their cells; what their reasons are made from; how far the
+    models agree."""
 
     top: tuple[TopRow, ...]
+    cells: "pl.DataFrame"
     explainer: Explainer
     agreement: Agreement
 
@@ -44,7 +50,7 @@ def findings_of(election: Election, detection: Detection, top: int = 10) -> Find
     reasons = explainer.reasons(treatment.transform(cells), cells)
     agreeing = [agreement.of_row(place_of.get(int(position))) for position in shown]
     tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, reasons, agreeing)
-    return Findings(tops, explainer, agreement)
+    return Findings(tops, cells, explainer, agreement)
 
 
 def places_to_explain(scores: FloatArray, threshold: float, top: int) -> IntArray:

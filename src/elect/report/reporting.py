@@ -9,6 +9,10 @@ from elect.detect.threshold import rule_of
 from elect.report.page import render
 from elect.report.snippet import code
 from elect.report.summary import ReportSummary, histogram, map_points
+from elect.support import wording
+
+MOST_CELLS = 100
+"""A row opens to its values: of a wide table to so many."""
 
 
 def report_of(
@@ -44,6 +48,7 @@ def summary_of(
         histogram=histogram(detection.scores, detection.threshold),
         map=map_points(detection.rows, detection.row_scores, detection.threshold),
         top=findings.top,
+        cells=tuple(tuple(map(wording.cell, row)) for row in findings.cells[:, :MOST_CELLS].iter_rows()),
         id_name=detection.row_ids.name,
         agreement=findings.agreement,
         columns=detection.treatment.summary(),

@@ -8,7 +8,7 @@ from elect.detect.agreement import Agreement, ModelAgreement
 from elect.detect.detection import TopRow
 from elect.detect.explaining import Reason
 from elect.report import charts
-from elect.report.markup import Html, tag
+from elect.report.markup import Html, join, tag
 from elect.report.summary import ReportSummary, ScoreMap, changes_of_pick
 from elect.report.tables import Head, cell, controls, number, row, row_head, table
 from elect.support import wording
@@ -22,8 +22,9 @@ def section(name: str, title: str, *children: Any) -> Html:
     return tag("section", tag("h2", title), *children, id=name, class_="card")
 
 
-def details(title: str, *children: Any) -> Html:
-    return tag("details", tag("summary", title), *children)
+def details(title: str, *children: Any, of: str | None = None) -> Html:
+    """Something to open; ``of`` tells one of many apart for those who hear it."""
+    return tag("details", tag("summary", title, aria_label=f"{title} of {of}" if of else None), *children)
 
 
 # Rows
@@ -42,11 +43,13 @@ def rows(found: ReportSummary) -> Html:
         "row would be gone if the column held a typical value. Models agreeing: the share of the models tried that "
         f"have the row among their top {wording.count(found.agreement.top)}."
     )
+    names = [column.column for column in found.columns]
+    cells = [dict(zip(names, values, strict=False)) for values in found.cells]
     return section(
         "rows",
         "The most outlying rows",
         controls("find-rows", len(found.top), found.first, outliers=True),
-        table(said, heads, [_top_row(top) for top in found.top], stack=True, tools="find-rows"),
+        table(said, heads, list(map(_top_row, found.top, cells)), stack=True, tools="find-rows"),
     )
 
 
@@ -54,7 +57,9 @@ def _usual(reason: Reason) -> Html | None:
     return tag("span", f" ({reason.usual})", class_="dim") if reason.usual else None
 
 
-def _top_row(found: TopRow) -> Html:
+def _top_row(found: TopRow, cells: dict[str, str]) -> Html:
+    named = {reason.column for reason in found.reasons}
+    values = [_value(column, value, column in named) for column, value in cells.items()]
     reasons = [
         tag(
             "li",
@@ -75,9 +80,18 @@ def _top_row(found: TopRow) -> Html:
             data_name="outlier",
         ),
         number(found.agreeing, agreeing, "models agreeing"),
-        tag("td", tag("ul", reasons, class_="reasons") if reasons else "no single column", class_="long"),
+        tag(
+            "td",
+            tag("ul", reasons, class_="reasons") if reasons else "no single column",
+            details("all values", tag("dl", values, class_="cells"), of=found.id),
+            class_="long",
+        ),
         data_outlier=found.is_outlier,
     )
+
+
+def _value(column: str, value: str, is_named: bool) -> Html:
+    return join(tag("dt", column), tag("dd", tag("b", value) if is_named else value))
 
 
 def scores(found: ReportSummary) -> Html:

@@ -44,7 +44,8 @@ class ScoreMap:
 @dataclass(frozen=True)
 class ReportSummary:
     """Everything a report says: the records of a detection, and what is computed to be drawn. Of the ``top`` rows the
-    ``first`` are shown at once; ``python`` is the code that does the same again."""
+    ``first`` are shown at once; ``cells`` are their values in the ``columns``, of a wide table in the first of them;
+    ``python`` is the code that does the same again."""
 
     title: str
     n_rows: int
@@ -55,6 +56,7 @@ class ReportSummary:
     histogram: Histogram
     map: ScoreMap
     top: tuple[TopRow, ...]
+    cells: tuple[tuple[str, ...], ...]
     id_name: str
     agreement: Agreement
     columns: tuple[ColumnSummary, ...]
