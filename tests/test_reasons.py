@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from elect import ModelSpec, fit_detector
-from elect.detect.explaining import explainer_for_fitted, feature_groups
+from elect.detect.explaining import describe, explainer_for_fitted, feature_groups
 from elect.detect.reasons import MOST_COLUMNS, TYPICAL_ROWS, column_drops, typical_values
 from elect.tables import ColumnTreatment, read_table
 
@@ -107,6 +107,14 @@ def test_reasons_speak_of_the_users_cells() -> None:
     assert reasons["colour"].value == "green"
     assert reasons["colour"].usual.endswith("% of rows")
     assert feature_groups(treatment)[1].tolist() == list(range(len(rows[0]) - 1, len(rows[0])))
+
+
+def test_a_rare_value_is_not_given_the_share_of_all_rare_values() -> None:
+    colours = ["red"] * 60 + ["blue"] * 36 + ["green", "pink", "grey", "gold"]
+    table = read_table({"colour": colours, "size": RNG.normal(size=100)})
+    treatment, _ = ColumnTreatment.fit_transform(table)
+    said = [describe(treatment.steps[0], table.frame, place)[1] for place in (0, 60, 96)]
+    assert said == ["60% of rows", "36% of rows", "rare values, together 4% of rows"]
 
 
 def test_twenty_rows_by_fifty_columns_is_one_batch() -> None:

@@ -116,12 +116,20 @@ def _usual(step: ColumnStep, cell: "pl.Series") -> str:
 
 
 def _share(step: ColumnStep, encoder: CategoryEncoder, cell: "pl.Series") -> str:
-    """The share of rows with the row's category: the centre of a 0/1 feature is its mean."""
+    """The share of rows with the row's category: the centre of a 0/1 feature is its mean.
+
+    Rare categories share a feature: what is known is how many rows have one of them.
+    """
     encoded = encoder.encode(cell)[0, list(step.kept)]
-    for value, feature in zip(encoded, step.features, strict=True):
-        if value == 1.0:
-            return f"{wording.percent(feature.center)} of rows"
-    return f"{wording.percent(1.0 - step.features[0].center)} of rows" if len(encoder.outputs) == 1 else ""
+    shares = [feature.center for value, feature in zip(encoded, step.features, strict=True) if value == 1.0]
+    if not shares and len(encoder.outputs) == 1:
+        shares = [1.0 - step.features[0].center]
+    if not shares:
+        return ""
+    category = values.words(cell)[0]
+    pooled = encoder.rare and category is not None and category not in encoder.categories
+    together = "rare values, together " if pooled else ""
+    return f"{together}{wording.percent(shares[0])} of rows"
 
 
 def _moment(encoder: TimeEncoder) -> str:
