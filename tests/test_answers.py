@@ -1,33 +1,88 @@
 """Simulated answers: what the benchmark of feedback reports."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
-from elect.bench.answers import run_answers, simulate_answers, summarise
+from elect.answers import open_scores
+from elect.answers.opening import posterior_of, ranks_of
+from elect.bench.answers import AnswerTask, run_answers, simulate, summarise
+from elect.bench.askers import ASKERS, OpenedTask, chosen_askers
+from elect.core import LabeledTask
+from elect.core.metrics import performance
+from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
-from elect.history.records import Recipe, work_folder
-from elect.history.train import make_records
-from toys import SMALL_POOL, corpus
+from elect.history import train
+from elect.history.database import MetaDatabase
+from elect.pool import score_pool
+from toys import SMALL_POOL, corpus, make_task
 
 
-def test_outcomes_by_number_and_share_of_wrong_answers() -> None:
-    tasks = corpus(6)
-    with work_folder(None) as pieces:
-        records = make_records(tasks, Recipe(SMALL_POOL), pieces)
-        found = list(simulate_answers(tasks, records, pieces, counts=(0, 25), wrong=(0.0, 0.2)))
-    assert [name for name, _ in found] == [task.name for task in tasks]
-    results = {(r.wrong, r.n): r for r in summarise([outcomes for _, outcomes in found])}
-    assert set(results) == {(0.0, 0), (0.0, 25), (0.2, 0), (0.2, 25)}
-    for result in results.values():
-        assert 1 <= result.mean_rank <= len(SMALL_POOL)
-        assert 0 < result.mean_ap <= 1
-        assert result.tasks == 6
-    assert results[0.0, 0].mean_rank == results[0.2, 0].mean_rank
-    assert results[0.0, 25].mean_rank <= results[0.0, 0].mean_rank
-    truth = np.array([record.performance.max() for record in records.tasks]).mean()
-    assert results[0.0, 25].mean_ap <= truth + 1e-4
+@pytest.fixture(scope="module")
+def database() -> MetaDatabase:
+    return train(corpus(9), SMALL_POOL, tune=False)
 
 
-def test_numbers_of_answers_are_checked() -> None:
+def opened(database: MetaDatabase, task: LabeledTask) -> AnswerTask:
+    scores = score_pool(task.X, SMALL_POOL)
+    source, columns = ReplayedScores(scores), (task.X - task.X.mean(axis=0)) / task.X.std(axis=0)
+    evidence, election = open_scores(database, source, columns)
+    posterior = partial(posterior_of, database, ranks_of(database, source))
+    return AnswerTask(task.name, OpenedTask(evidence, posterior, election), task.y, performance(scores, task.y))
+
+
+@pytest.mark.parametrize("name", list(ASKERS))
+def test_every_method_asks_learns_and_is_judged(database: MetaDatabase, name: str) -> None:
+    pytest.importorskip({"XGBOD": "xgboost", "AADForest": "coniferest", "PineForest": "coniferest"}.get(name, "numpy"))
+    task = opened(database, make_task(70))
+    found = simulate(task, chosen_askers([name]), counts=(0, 12), wrong=(0.0, 0.3))
+    assert set(found) == {(name, wrong, n) for wrong in (0.0, 0.3) for n in (0, 12)}
+    assert found[name, 0.0, 0] == found[name, 0.3, 0]
+    after = found[name, 0.0, 12]
+    assert (after.found > 0) or name == "elect, learn"
+    assert after.found <= int(task.y.sum())
+    assert 0 < after.ap <= 1
+    assert (after.rank is not None) == name.startswith("elect")
+
+
+def test_answered_rows_are_placed_by_their_answers(database: MetaDatabase) -> None:
+    task = opened(database, make_task(71))
+
+    class Stubborn:
+        """Asks about the outliers, learns nothing."""
+
+        def __init__(self, opened: Any) -> None:
+            self.rows = list(np.flatnonzero(task.y))
+
+        def ask(self) -> int:
+            return int(self.rows.pop(0))
+
+        def tell(self, row: int, said: bool) -> None:
+            pass
+
+        def scores(self) -> Any:
+            return np.where(task.y == 1, 0.0, 1.0)
+
+    count = int(task.y.sum())
+    found = simulate(task, {"stubborn": Stubborn}, counts=(0, count - 1, count), wrong=(0.0,))
+    assert found["stubborn", 0.0, count].ap == 1.0
+    assert found["stubborn", 0.0, count].ap_unasked is None
+    assert found["stubborn", 0.0, count].found == count
+    last = found["stubborn", 0.0, count - 1]
+    assert last.ap_unasked == pytest.approx(1 / (len(task.y) - count + 1))
+    rows = {row["n"]: row for row in summarise([found, found])}
+    assert rows[count]["gain"] == pytest.approx(1 - found["stubborn", 0.0, 0].ap, abs=1e-4)
+    assert rows[count]["worse"] == 0
+    assert rows[count]["low"] == rows[count]["high"] == 1.0
+    assert rows[count]["mean_ap_unasked"] is None
+
+
+def test_bad_runs_are_refused() -> None:
     with pytest.raises(InvalidInput, match="whole numbers"):
         run_answers("wild", counts=[])
+    with pytest.raises(InvalidInput, match="testbed must be"):
+        run_answers("tame")
+    with pytest.raises(InvalidInput, match="methods must be"):
+        run_answers("wild", methods=["magic"])

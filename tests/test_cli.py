@@ -353,8 +353,8 @@ def test_bench_answers_prints_what_the_simulation_says(
 ) -> None:
     import elect.bench.answers
 
-    heads = ("n", "wrong", "mean_rank", "median_rank", "mean_rank_unasked", "median_rank_unasked", "mean_ap")
-    told = {"protocol": "strict", "answers": [dict.fromkeys(heads, 7)]}
+    heads = ("wrong", "n", "mean_ap", "low", "high", "mean_ap_unasked", "found", "worse", "mean_rank")
+    told = {"protocol": "strict", "answers": [{"method": "elect, learn"} | dict.fromkeys(heads, 7)]}
     asked: list[Any] = []
     monkeypatch.setattr(
         elect.bench.answers, "run_answers", lambda *args, **options: asked.append((args, options)) or told
@@ -368,7 +368,7 @@ def test_bench_answers_prints_what_the_simulation_says(
         str(tmp_path),
     )
     assert main([str(arg) for arg in args]) == 0
-    assert "mean rank unasked" in capsys.readouterr().out
+    assert "mean ap unasked" in capsys.readouterr().out
 
 
 def test_corpus_writes_what_train_reads(

@@ -1,8 +1,9 @@
 """Which row to ask about next.
 
 ``find`` asks for the likeliest outlier not yet asked about. ``learn`` asks for the row whose answer is expected to make
-the others surest: by how much it would lessen the variance of the rows that matter, those that could be either. Rows
-that tell something about themselves (mutual information) are shortlisted, then judged by what they tell about others.
+the others surest: by how much it would lessen the variance of the rows that matter, those that could be either, times
+its own chance to be an outlier, since a yes is rarer and tells more. Rows that tell something about themselves (mutual
+information) are shortlisted, then judged by what they tell about others.
 """
 
 import numpy as np
@@ -56,6 +57,7 @@ def most_telling(
         both -= known[:, short].T @ known[:, asked_after]
     either = chance * (1 - chance)
     gain = (np.square(both) @ np.square(either[asked_after])) / (variance[short] + 1 / np.maximum(either[short], 1e-3))
+    gain *= chance[short]
     return int(considered[short[np.argmax(gain)]])
 
 

@@ -20,13 +20,13 @@ from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, read_only
 from elect.support.compiled import compiled
 
-LENGTH = 0.7
+LENGTH = 1.2
 """The length, in medians of the distance between two rows."""
 
-AMPLITUDE = 4.0
+AMPLITUDE = 8.0
 """How many log-odds an answer may move the rows that are like the one it is about."""
 
-SIGNAL_AMPLITUDE = 0.5
+SIGNAL_AMPLITUDE = 0.8
 """How many log-odds the answers may move a row whose signals lie a standard deviation out."""
 
 _GRID = 256

@@ -1,170 +1,270 @@
-"""Simulated answers: how the pick improves with the number of rows a person is asked about.
+"""Simulated answers: how well rows are ranked after so many questions, by this package and by its peers.
 
-Each task is left out with its whole group (or alone); the database of the others asks about its rows, and the labels
-answer, a share of them wrongly. The rank of the pick is measured on all rows (which model was right) and on the rows
-not asked about (what is left to find); tasks whose outliers were all asked about have no rank of the second kind.
+Whatever is learned from a history is learned without the group of the task. The labels answer, a share of them wrongly;
+which answers are wrong depends on the task and the number of the answer, so that all methods hear the same mistakes.
+
+- ``ap``: average precision of all rows, those answered placed by their answers, yes first and no last;
+- ``ap_unasked``: of the rows not asked about; tasks of which every outlier was asked about have none;
+- ``found``: outliers among the rows asked about;
+- ``rank``: where this package elects a model too, its rank among all models of the pool, 1 the best.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elect.answers import Feedback, open_scores
-from elect.bench.protocol import folds
+from elect.answers import open_scores
+from elect.answers.opening import posterior_of, ranks_of, scorer_of
+from elect.bench.askers import Asker, OpenedTask, Ours, chosen_askers
 from elect.bench.statistics import model_rank
-from elect.core import LabeledTask, ScoreMatrix
-from elect.core.metrics import performance
-from elect.core.sources import ReplayedScores
+from elect.core.metrics import average_precision
 from elect.errors import InvalidInput
-from elect.history.learning import learn_without
-from elect.history.pieces import Pieces
-from elect.history.records import MetaRecords, stored_scores
-from elect.pool.standardize import Standardizer
+from elect.history.database import MetaDatabase
 from elect.support.arrays import FloatArray
 
+COUNTS = (0, 5, 10, 20, 50)
+WRONG = (0.0, 0.1)
+WORSE = 0.02
+"""A task is worse off if its average precision with answers is lower than without by more than this."""
+
 PAIRS_PER_TASK = 5_000
-REPEATS = 3
-"""Runs with wrong answers differ by which were wrong: they are repeated and averaged."""
+TESTBEDS = ("wild", "odd", "errors")
+_DRAWS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTask:
+    """A task that answers: its rows before any answer, the truth, and the performance of the pool's models."""
+
+    name: str
+    opened: OpenedTask
+    y: NDArray[np.int8]
+    performance: FloatArray | None = None
 
 
 @dataclass(frozen=True)
-class AnswerResult:
-    """The quality of the picks after n answers, averaged over tasks."""
+class Outcome:
+    """How things stand after n answers."""
 
-    n: int
-    wrong: float
-    mean_rank: float
-    median_rank: float
-    mean_rank_unasked: float
-    median_rank_unasked: float
-    mean_ap: float
-    standard_error: float
-    tasks: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    rank: float
-    rank_unasked: float | None
     ap: float
+    ap_unasked: float | None
+    found: int
+    rank: float | None
 
 
-def simulate_answers(
-    tasks: Sequence[LabeledTask],
-    records: MetaRecords,
-    pieces: Pieces,
+Outcomes = dict[tuple[str, float, int], Outcome]
+"""Of one task, by method, share of wrong answers and number of answers."""
+
+
+def simulate(
+    task: AnswerTask,
+    askers: dict[str, Callable[[OpenedTask], Asker]],
     *,
-    counts: Sequence[int] = (0, 5, 10, 20, 50),
-    wrong: Sequence[float] = (0.0, 0.1),
-    protocol: str = "strict",
-    seed: int = 0,
-) -> Iterator[tuple[str, dict[tuple[float, int], list[_Outcome]]]]:
-    """Outcomes task by task, by share of wrong answers and number of answers."""
-    counts = sorted(set(counts))
-    places = {task.name: place for place, task in enumerate(tasks)}
-    for fold in folds(list(places), records.groups, protocol):
-        database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
-        for name in fold.held_out:
-            task, record = tasks[places[name]], records.tasks[places[name]]
-            scores = stored_scores(pieces, record, records.recipe)
-            columns = Standardizer.fit(task.X).transform(task.X)
-            found: dict[tuple[float, int], list[_Outcome]] = {}
-            for share in wrong:
-                for repeat in range(REPEATS if share > 0 else 1):
-                    rng = np.random.default_rng([seed, places[name], repeat])
-                    feedback = Feedback.of(*open_scores(database, ReplayedScores(scores), columns))
-                    for n, outcome in _session(feedback, scores, task, record.performance, counts, share, rng):
-                        found.setdefault((share, n), []).append(outcome)
-            yield name, found
+    counts: Sequence[int] = COUNTS,
+    wrong: Sequence[float] = WRONG,
+) -> Outcomes:
+    """Every method asks about the rows of one task."""
+    found: Outcomes = {}
+    for name, start in askers.items():
+        for share in wrong:
+            mistakes = _mistakes(task.name, max(counts)) < share
+            for n, outcome in _session(start(task.opened), task, sorted(set(counts)), mistakes):
+                found[name, share, n] = outcome
+    return found
+
+
+def _mistakes(name: str, count: int) -> FloatArray:
+    """For each answer of a task a number in [0, 1): it is wrong where a share is above it."""
+    return np.random.default_rng(list(name.encode())).random(count)
 
 
 def _session(
-    feedback: Feedback,
-    scores: ScoreMatrix,
-    task: LabeledTask,
-    truth: FloatArray,
-    counts: Sequence[int],
-    share: float,
-    rng: np.random.Generator,
-) -> Iterator[tuple[int, _Outcome]]:
+    asker: Asker, task: AnswerTask, counts: Sequence[int], mistakes: NDArray[np.bool_]
+) -> Iterator[tuple[int, Outcome]]:
+    said: dict[int, bool] = {}
     for n in counts:
-        while len(feedback.answers) < min(n, feedback.n_rows - 1):
-            row = feedback.ask()
-            said = bool(task.y[row]) != bool(rng.random() < share)
-            feedback.tell(row, said)
-        yield n, _outcome(feedback, scores, task, truth)
+        while len(said) < min(n, len(task.y) - 1):
+            row = asker.ask()
+            said[row] = bool(task.y[row]) != bool(mistakes[len(said)])
+            asker.tell(row, said[row])
+        yield n, _outcome(asker, task, said)
 
 
-def _outcome(feedback: Feedback, scores: ScoreMatrix, task: LabeledTask, truth: FloatArray) -> _Outcome:
-    chosen = scores.index(feedback.selection.model_id)
-    left = np.ones(task.n_rows, dtype=bool)
-    left[[answer.row for answer in feedback.answers]] = False
-    unasked = None
-    if 0 < task.y[left].sum() < left.sum():
-        rest = ScoreMatrix(scores.values[left], scores.model_ids)
-        unasked = model_rank(performance(rest, task.y[left]), chosen)
-    return _Outcome(model_rank(truth, chosen), unasked, float(truth[chosen]))
+def _outcome(asker: Asker, task: AnswerTask, said: dict[int, bool]) -> Outcome:
+    scores = asker.scores()
+    # Ranks, so that a large step places the answered rows whatever the scores are.
+    places = np.unique(scores, return_inverse=True)[1].astype(np.float64)
+    unasked = np.ones(len(scores), dtype=bool)
+    for row, yes in said.items():
+        places[row] += 2.0 * len(scores) if yes else -2.0 * len(scores)
+        unasked[row] = False
+    rank = None
+    if isinstance(asker, Ours) and task.performance is not None and task.opened.election is not None:
+        pool = task.opened.election.database.pool
+        rank = model_rank(task.performance, pool.index(asker.session.selection.model_id))
+    left = task.y[unasked]
+    return Outcome(
+        ap=float(average_precision(places[:, None], task.y)[0]),
+        ap_unasked=float(average_precision(scores[unasked][:, None], left)[0]) if 0 < left.sum() < len(left) else None,
+        found=int(task.y[list(said)].sum()) if said else 0,
+        rank=rank,
+    )
 
 
-def summarise(outcomes: Sequence[dict[tuple[float, int], list[_Outcome]]]) -> list[AnswerResult]:
-    """Means and medians over tasks; repeats of a task are averaged first."""
+def summarise(outcomes: Sequence[Outcomes], seed: int = 0) -> list[dict[str, Any]]:
+    """Means over tasks with 95 % bootstrap intervals, and against no answers: the mean gain, and how many are worse."""
     results = []
-    for share, n in sorted({key for task in outcomes for key in task}):
-        runs = [task[share, n] for task in outcomes if (share, n) in task]
-        ranks = np.array([np.mean([o.rank for o in task]) for task in runs])
-        kept = [[o.rank_unasked for o in task if o.rank_unasked is not None] for task in runs]
-        unasked = np.array([np.mean(task) for task in kept if task])
+    for key in dict.fromkeys(key for task in outcomes for key in task):
+        method, wrong, n = key
+        runs = [task[key] for task in outcomes]
+        none = np.array([task[method, wrong, min(c for m, w, c in task if (m, w) == key[:2])].ap for task in outcomes])
+        ap = np.array([run.ap for run in runs])
+        unasked = [run.ap_unasked for run in runs if run.ap_unasked is not None]
+        ranks = [run.rank for run in runs if run.rank is not None]
+        low, high = _interval(ap, seed)
         results.append(
-            AnswerResult(
-                n=n,
-                wrong=share,
-                mean_rank=round(float(ranks.mean()), 2),
-                median_rank=float(np.median(ranks)),
-                mean_rank_unasked=round(float(unasked.mean()), 2),
-                median_rank_unasked=float(np.median(unasked)),
-                mean_ap=round(float(np.mean([np.mean([o.ap for o in task]) for task in runs])), 4),
-                standard_error=round(float(ranks.std(ddof=1) / np.sqrt(len(ranks))), 2) if len(ranks) > 1 else 0.0,
-                tasks=len(runs),
-            )
+            {
+                "method": method,
+                "wrong": wrong,
+                "n": n,
+                "mean_ap": round(float(ap.mean()), 4),
+                "low": round(low, 4),
+                "high": round(high, 4),
+                "mean_ap_unasked": round(float(np.mean(unasked)), 4) if unasked else None,
+                "found": round(float(np.mean([run.found for run in runs])), 2),
+                "gain": round(float((ap - none).mean()), 4),
+                "gain_error": round(float((ap - none).std(ddof=1) / np.sqrt(len(ap))), 4) if len(ap) > 1 else None,
+                "worse": round(float((ap < none - WORSE).mean()), 4),
+                "mean_rank": round(float(np.mean(ranks)), 2) if ranks else None,
+                "median_rank": round(float(np.median(ranks)), 2) if ranks else None,
+                "tasks": len(runs),
+            }
         )
     return results
+
+
+def _interval(values: FloatArray, seed: int) -> tuple[float, float]:
+    """A 95 % bootstrap interval of the mean over tasks."""
+    draws = np.random.default_rng(seed).integers(0, len(values), size=(_DRAWS, len(values)))
+    low, high = np.quantile(values[draws].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
 
 
 def run_answers(
     testbed: str,
     *,
-    counts: Sequence[int],
+    counts: Sequence[int] = COUNTS,
+    methods: Sequence[str] | None = None,
+    limit: int | None = None,
     protocol: str = "strict",
     seed: int = 0,
     work_dir: str | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """``elect bench answers``: the picks by number of simulated answers, right and one in ten wrong."""
-    from elect.bench.testbeds import load_controlled, load_wild
-    from elect.history.records import Recipe, work_folder
-    from elect.history.train import make_records
-    from elect.pool import default_pool
+    """``elect bench answers``: every method on a testbed, answers all right and one in ten wrong.
+
+    With ``limit``, on so many tasks drawn at random.
+    """
     from elect.support.meter import meter
 
     if not counts or min(counts) < 0:
         raise InvalidInput("The numbers of answers must be whole numbers of at least 0, such as 0,5,10,20,50.")
-    tasks = load_wild() if testbed == "wild" else load_controlled()
-    with work_folder(work_dir) as pieces, meter(progress) as bar:
-        records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs=2)
-        bar.stage("simulating answers", len(tasks))
-        outcomes = []
-        for _, found in simulate_answers(tasks, records, pieces, counts=counts, protocol=protocol, seed=seed):
-            outcomes.append(found)
+    if testbed not in TESTBEDS:
+        raise InvalidInput(f"testbed must be one of {', '.join(TESTBEDS)}, got {testbed!r}.")
+    askers = chosen_askers(None if methods is None else list(methods))
+    with meter(progress) as bar:
+        outcomes, best = [], []
+        for task in _tasks(testbed, limit, protocol, seed, work_dir, bar):
+            outcomes.append(simulate(task, askers, counts=sorted({0, *counts})))
+            if task.performance is not None:
+                best.append(float(task.performance.max()))
             bar.advance()
     return {
         "testbed": testbed,
-        "source": "computed",
         "protocol": protocol,
-        "n_models": len(records.recipe.pool),
-        "answers": [result.to_json() for result in summarise(outcomes)],
+        "tasks": len(outcomes),
+        "best_model_in_hindsight": round(float(np.mean(best)), 4) if best else None,
+        "answers": summarise(outcomes, seed),
     }
+
+
+def _tasks(
+    testbed: str, limit: int | None, protocol: str, seed: int, work_dir: str | None, bar: Any
+) -> Iterator[AnswerTask]:
+    if testbed == "errors":
+        yield from _error_tasks(limit, seed, bar)
+    else:
+        yield from _array_tasks(testbed, limit, protocol, seed, work_dir, bar)
+
+
+def _drawn(names: Sequence[str], limit: int | None, seed: int) -> set[str]:
+    order = np.random.default_rng(seed).permutation(len(names))
+    return {names[int(place)] for place in order[:limit]}
+
+
+def _array_tasks(
+    testbed: str, limit: int | None, protocol: str, seed: int, work_dir: str | None, bar: Any
+) -> Iterator[AnswerTask]:
+    from elect.bench.protocol import folds
+    from elect.bench.testbeds import load_odd, load_wild
+    from elect.core.sources import ReplayedScores
+    from elect.history.learning import learn_without
+    from elect.history.records import Recipe, stored_scores, work_folder
+    from elect.history.train import make_records
+    from elect.pool import default_pool
+    from elect.pool.standardize import Standardizer
+
+    every = load_wild() if testbed == "wild" else load_odd()
+    drawn = _drawn([task.name for task in every], limit, seed)
+    # The history of wild tasks is the other wild tasks, drawn or not.
+    tasks = every if testbed == "wild" else [task for task in every if task.name in drawn]
+    with work_folder(work_dir) as pieces:
+        records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar)
+        places = {task.name: place for place, task in enumerate(tasks)}
+        bar.stage("simulating answers", len(drawn))
+        for fold in folds(list(places), records.groups, protocol if testbed == "wild" else "strict"):
+            held_out = [name for name in fold.held_out if name in drawn]
+            if not held_out:
+                continue
+            if testbed == "wild":
+                database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
+            else:
+                database = _shipped_without(records.groups[places[held_out[0]]])
+            for name in held_out:
+                task, record = tasks[places[name]], records.tasks[places[name]]
+                scores = stored_scores(pieces, record, records.recipe)
+                columns = Standardizer.fit(task.X).transform(task.X)
+                evidence, election = open_scores(database, ReplayedScores(scores), columns)
+                posterior = partial(posterior_of, database, ranks_of(database, ReplayedScores(scores)))
+                yield AnswerTask(
+                    name, OpenedTask(evidence, posterior, election, seed), task.y, performance=record.performance
+                )
+
+
+def _error_tasks(limit: int | None, seed: int, bar: Any) -> Iterator[AnswerTask]:
+    from elect.bench.testbeds import load_errors
+
+    tasks = load_errors()
+    drawn = _drawn([task.name for task in tasks], limit, seed)
+    bar.stage("simulating answers", len(drawn))
+    for task in tasks:
+        if task.name in drawn:
+            database = _shipped_without(task.group)
+            scorer, columns = scorer_of(task.table, database, seed)
+            evidence, election = open_scores(database, scorer, columns)
+            posterior = partial(posterior_of, database, ranks_of(database, scorer))
+            yield AnswerTask(task.name, OpenedTask(evidence, posterior, election, seed), task.y)
+
+
+def _shipped_without(group: str) -> MetaDatabase:
+    """The shipped database, of which the task must be no part."""
+    from elect.history.shipped import shipped_database
+
+    database = shipped_database()
+    if group in database.groups:
+        raise InvalidInput(f"The shipped database has learned from {group!r}: it cannot be judged there.")
+    return database

@@ -88,37 +88,48 @@ def union(
 
 @app.command()
 def answers(
-    testbed: Annotated[str, typer.Option(metavar="NAME", help="wild or controlled.")] = "wild",
+    testbed: Annotated[str, typer.Option(metavar="NAME", help="wild, odd or errors.")] = "wild",
     counts: Annotated[
         str, typer.Option(metavar="NUMBERS", help="After how many answers to look, separated by commas.")
     ] = "0,5,10,20,50",
+    methods: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="One of the methods; repeat it. By default all.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only so many tasks, drawn at random.")] = None,
     protocol: Protocol = "strict",
     work: Work = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """The pick after simulated answers of a person.
+    """How well rows are ranked after simulated answers of a person, by elect and its peers.
 
     All answers are right, or one in ten is wrong.
     """
     from elect.bench.answers import run_answers
 
-    _one_of("--testbed", testbed, ("wild", "controlled"))
+    _one_of("--testbed", testbed, ("wild", "odd", "errors"))
     _one_of("--protocol", protocol, ("loo", "strict"))
     try:
         numbers = [int(item) for item in counts.split(",")]
     except ValueError:
         raise InvalidInput(f"--counts must be whole numbers such as 0,5,10,20,50, got {counts!r}.") from None
     result = run_answers(
-        testbed, counts=numbers, protocol=protocol, seed=seed, work_dir=_folder(work), progress=not quiet
+        testbed,
+        counts=numbers,
+        methods=methods,
+        limit=limit,
+        protocol=protocol,
+        seed=seed,
+        work_dir=_folder(work),
+        progress=not quiet,
     )
     if json:
         screen.print_json(result)
         return
-    heads = ("n", "wrong", "mean_rank", "median_rank", "mean_rank_unasked", "median_rank_unasked", "mean_ap")
-    rows = [[_shown(row[head]) for head in heads] for row in result["answers"]]
-    screen.grid(screen.stdout(), [(head.replace("_", " "), True) for head in heads], rows)
+    heads = ("wrong", "n", "mean_ap", "low", "high", "mean_ap_unasked", "found", "worse", "mean_rank")
+    rows = [[row["method"], *(_shown(row[head]) for head in heads)] for row in result["answers"]]
+    screen.grid(screen.stdout(), [("method", False), *((head.replace("_", " "), True) for head in heads)], rows)
 
 
 def _methods(
