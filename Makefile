@@ -31,6 +31,7 @@ database: $(READY)
 	$(BIN)/elect corpus build/texts --kinds texts
 	$(BIN)/elect train "$(ELECT_DATA_HOME)/wild.json" "$(ELECT_DATA_HOME)/more.json" build/corpus/corpus.json \
 	  build/texts/corpus.json -o src/elect/history/data/shipped.elect --work build/work
+	$(BIN)/python benchmarks/row_scorer.py build/rows src/elect/history/data/shipped.elect --corpus build/corpus/corpus.json
 
 results: $(READY)
 	$(BIN)/python -m benchmarks.results_page union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json \

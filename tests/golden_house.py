@@ -94,7 +94,7 @@ def detections() -> dict[str, Any]:
         folder = Path(text)
         for name, (path, options) in tables(folder).items():
             scores, saved, again = folder / "scores.csv", folder / "d.elect-detector", folder / "again.csv"
-            found = run("detect", str(path), *options, "-o", str(scores), "--save", str(saved))
+            found = run("detect", str(path), *options, "--scorer", "model", "-o", str(scores), "--save", str(saved))
             run("score", str(saved), str(path), "-o", str(again))
             out[name] = {
                 "detect": without(found, "seconds", "output", "saved", "report", "file", "outputs", "trace", "steps"),

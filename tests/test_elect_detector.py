@@ -27,7 +27,7 @@ X, y = np.array(TASK.X), np.array(TASK.y)
 
 @pytest.fixture(scope="module")
 def fitted() -> ElectDetector:
-    return ElectDetector(max_models=12).fit(X)
+    return ElectDetector(contamination=0.1, max_models=12).fit(X)
 
 
 def test_pyods_contract(fitted: ElectDetector) -> None:
@@ -51,7 +51,12 @@ def test_pyods_contract(fitted: ElectDetector) -> None:
 
 def test_the_selection_and_its_explanation(fitted: ElectDetector) -> None:
     selection = fitted.selection_
-    assert np.array_equal(fitted.detector_.decision_scores_, fitted.decision_scores_)
+    alone = ElectDetector(max_models=12, scorer="model").fit(X)
+    assert np.array_equal(alone.detector_.decision_scores_, alone.decision_scores_)
+    assert np.array_equal(alone.detector_.decision_scores_, fitted.detector_.decision_scores_)
+    assert alone.chance_ is None
+    assert fitted.chance_ is not None
+    assert ((fitted.chance_ > 0) & (fitted.chance_ < 1)).all()
     assert len(selection.evaluated) == 12
     explanation = selection.explain()
     text = str(explanation)
@@ -142,11 +147,11 @@ def test_large_tables_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) ->
     rng = np.random.default_rng(0)
     many = np.vstack([rng.normal(size=(1500, 3)), rng.normal(size=(5, 3)) + 9])
     monkeypatch.setattr(election, "MAX_ROWS", 400)
-    detector = ElectDetector(max_models=6, contamination="auto").fit(many)
+    detector = ElectDetector(max_models=6, scorer="model").fit(many)
     assert "seeded sample of 400 of the 1,505 rows" in detector.selection_.notes[-1]
     assert detector.decision_scores_.shape == (1505,)
     assert len(detector.detector_.decision_scores_) == 400
-    again = ElectDetector(max_models=6, contamination="auto").fit(many)
+    again = ElectDetector(max_models=6, scorer="model").fit(many)
     assert np.array_equal(again.decision_scores_, detector.decision_scores_)
     sample = election.sample_rows(1505, 0)
     assert np.array_equal(detector.decision_scores_[sample], detector.detector_.decision_scores_)
@@ -156,12 +161,13 @@ def test_large_tables_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_auto_contamination_finds_few_or_none() -> None:
     rng = np.random.default_rng(0)
-    assert (rng.uniform(size=1000) > threshold_of(rng.uniform(size=1000))).sum() == 0
+    assert (rng.uniform(size=1000) > threshold_of(rng.uniform(size=1000), "auto", "model")).sum() == 0
     scores = np.r_[rng.normal(size=990), np.full(10, 30.0)]
-    assert 10 <= (scores > threshold_of(scores)).sum() <= 14
-    assert threshold_of(np.r_[np.zeros(90), np.ones(10)]) == 0.0
-    detector = ElectDetector(max_models=4, contamination="auto").fit(X)
-    assert detector.threshold_ == pytest.approx(threshold_of(detector.decision_scores_))
+    assert 10 <= (scores > threshold_of(scores, "auto", "model")).sum() <= 14
+    assert threshold_of(np.r_[np.zeros(90), np.ones(10)], "auto", "model") == 0.0
+    detector = ElectDetector(max_models=4, scorer="model").fit(X)
+    assert detector.threshold_ == pytest.approx(threshold_of(detector.decision_scores_, "auto", "model"))
+    assert ElectDetector(max_models=4).fit(X).threshold_ == 0.0  # an even chance
     assert detector.predict_confidence(X[:3]).shape == (3,)
 
 

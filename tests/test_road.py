@@ -195,8 +195,8 @@ def test_the_help_tells_the_threshold_that_is_used() -> None:
     from typer.main import get_command
 
     from elect.cli.app import app
-    from elect.detect.threshold import CUTOFF
+    from elect.detect.threshold import rule_of
 
     commands: Any = get_command(app)
     told = next(option.help for option in commands.commands["detect"].params if option.name == "contamination")
-    assert f"auto: {CUTOFF:g} robust deviations" in told
+    assert f"auto: {rule_of('auto', 'committee')}" in told

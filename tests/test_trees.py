@@ -243,7 +243,7 @@ def put(position, word):
         ("version", lambda value: "v3"),
         ("num_class", lambda value: "2"),
         ("objective", lambda value: "regression sqrt"),
-        ("objective", lambda value: "binary sigmoid:1"),
+        ("objective", lambda value: "binary sigmoid:2"),
         ("max_feature_idx", lambda value: "3"),
         ("max_feature_idx", lambda value: "1000000000"),
         ("feature_names", lambda value: value + " Column_3"),

@@ -9,11 +9,13 @@ import numpy as np
 from pyod.models.base import BaseDetector
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from elect.committee.scorer import chance_of
 from elect.detect.election import Election
 from elect.detect.opened import OpenedTable, open_array, open_table
 from elect.detect.options import Options
 from elect.detect.output import write_whole
 from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
+from elect.detect.scorers import TableScorer
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.support.arrays import FloatArray
@@ -41,8 +43,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     Parameters
     ----------
     contamination : float or "auto"
-        The share of rows to label as outliers, or ``"auto"``: see
+        The share of rows to label as outliers, or ``"auto"``, as on the command line: see
         ``elect.detect.threshold``.
+    scorer : "committee" or "model"
+        What ranks the rows: the committee, whose scores are log-odds (``chance_`` has the chances), or the elected
+        model alone.
     database : None, path or MetaDatabase
         The history to elect from; None is the one that comes with the package.
     strategy : "auto", "learned", "consensus", "fixed" or "elect"
@@ -71,8 +76,9 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
 
     def __init__(
         self,
-        contamination: Any = 0.1,
+        contamination: Any = "auto",
         *,
+        scorer: str = "committee",
         database: Any = None,
         strategy: str = "auto",
         max_seconds: float | None = None,
@@ -82,6 +88,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     ) -> None:
         # scikit-learn's contract: only assign here, validate in fit. PyOD's base would validate.
         self.contamination = contamination
+        self.scorer = scorer
         self.database = database
         self.strategy = strategy
         self.max_seconds = max_seconds
@@ -103,8 +110,10 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self._set_n_classes(None)
         self.selection_ = found.selection
         self.detector_ = found.detector
+        self.committee_ = found.committee
         self.treatment_ = found.treatment
         self.decision_scores_ = np.array(found.scores)
+        self.chance_ = None if found.committee is None else chance_of(self.decision_scores_)
         self.threshold_ = found.threshold
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         self._mu, self._sigma = found.mean_score, found.spread_of_scores
@@ -113,9 +122,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows, seen or not; higher is more outlying."""
         check_is_fitted(self, ["decision_scores_"])
-        rows = self._numeric(X, reset=False) if self.treatment_ is None else self.treatment_.transform(self._named(X))
-        scores: FloatArray = self.detector_.decision_function(rows)
-        return scores
+        scorer = TableScorer(self.detector_, self.treatment_, self.committee_)
+        if self.treatment_ is None:
+            return scorer(self._numeric(X, reset=False), None)
+        table = read_table(self._named(X))
+        return scorer(self.treatment_.transform(table), table.frame)
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """1 for rows above the threshold, 0 otherwise."""
@@ -123,8 +134,12 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         return (labels, self.predict_confidence(X)) if return_confidence else labels
 
     def predict_proba(self, X: Any, method: str = "linear", return_confidence: bool = False) -> Any:
-        """The chance of being normal and of being an outlier, by PyOD's conversions."""
+        """The chance of being normal and of being an outlier: the committee's, or a model's by PyOD's conversions."""
         check_is_fitted(self, ["decision_scores_"])
+        if self.committee_ is not None:
+            chance = chance_of(self.decision_function(X))
+            both = np.column_stack([1.0 - chance, chance])
+            return (both, self.predict_confidence(X)) if return_confidence else both
         rows = X if hasattr(X, "shape") else np.asarray(X)
         if np.ptp(self.decision_scores_) == 0 and method == "unify":
             return np.tile([1.0, 0.0], (rows.shape[0], 1))
@@ -136,7 +151,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             confidence: FloatArray = super().predict_confidence(X)
             return confidence
         found = min(max(float(self.labels_.mean()), 1.0 / len(self.labels_)), 0.5)
-        fixed = ElectDetector(contamination=found)
+        fixed = ElectDetector(contamination=found, scorer=self.scorer)
         fixed.__dict__.update({**self.__dict__, "contamination": found})
         return fixed.predict_confidence(X)
 
@@ -191,6 +206,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     def _options(self) -> Options:
         return Options(
             contamination=self.contamination,
+            scorer=self.scorer,  # type: ignore[arg-type]
             strategy=self.strategy,
             max_models=self.max_models,
             max_seconds=self.max_seconds,
@@ -230,6 +246,7 @@ def save_detector(detector: ElectDetector, path: str | PathLike[str], *, trust: 
         scores=detector.decision_scores_,
         mean_score=float(detector._mu),
         spread_of_scores=float(detector._sigma),
+        committee=detector.committee_,
     )
     write_whole(path, saved_bytes(saved, trust=trust))
 
@@ -237,7 +254,8 @@ def save_detector(detector: ElectDetector, path: str | PathLike[str], *, trust: 
 def load_detector(path: str | PathLike[str], *, trust: bool = False, n_jobs: int | None = None) -> ElectDetector:
     """The detector in a file, ready for ``decision_function`` and ``predict`` on new rows. Nothing is executed."""
     saved = load_saved(path, trust=trust, n_jobs=n_jobs)
-    detector = ElectDetector(saved.contamination)._adopt(saved)
+    scorer = "model" if saved.committee is None else "committee"
+    detector = ElectDetector(saved.contamination, scorer=scorer)._adopt(saved)
     if saved.treatment is None:
         detector.n_features_in_ = saved.detector.n_features_in_
     else:

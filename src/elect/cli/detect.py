@@ -20,6 +20,7 @@ from elect.cli.options import (
     NJobs,
     Output,
     Quiet,
+    Scorer,
     Seed,
     Strategy,
     Table,
@@ -44,7 +45,7 @@ def detect(
     ] = None,
     contamination: Annotated[
         str,
-        typer.Option(metavar="SHARE", help="The share of rows to label as outliers, or auto: 3.5 robust deviations."),
+        typer.Option(metavar="SHARE", help="The share of rows to label as outliers, or auto: a chance above 50%."),
     ] = "auto",
     ask: Annotated[
         int,
@@ -61,6 +62,7 @@ def detect(
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    scorer: Scorer = "committee",
     budget: Budget = None,
     strategy: Strategy = "auto",
     max_models: MaxModels = None,
@@ -80,6 +82,7 @@ def detect(
 
     options = Options(
         contamination=share,
+        scorer=scorer,  # type: ignore[arg-type]
         strategy=strategy,
         max_models=max_models,
         max_seconds=seconds,
@@ -178,7 +181,9 @@ class Detected:
 
         found = self.detection
         above = render.above(int(found.labels.sum()), len(found.scores))
-        threshold = f"{wording.number(found.threshold)} ({rule_of(found.options.contamination)}); {above}"
+        threshold = (
+            f"{wording.number(found.threshold)} ({rule_of(found.options.contamination, found.options.scorer)}); {above}"
+        )
         lines = [render.table(found.opened, found.treatment), *render.pick(found.selection), ("threshold", threshold)]
         screen.pairs(console, [*lines, *render.evaluation(found.evaluation)])
         console.print()

@@ -7,6 +7,10 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else there.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress on standard error.")]
+Scorer = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="What ranks the rows: committee, or model for the elected detector alone."),
+]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Equal seeds give equal results.")]
 Table = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, TSV, Parquet, Arrow/Feather or Excel table.")]
 Label = Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elect.detect.reasons import ScoreRows
+from elect.detect.scorers import TableScorer
 from elect.support.arrays import FloatArray
 from elect.tables import ColumnTreatment, Table
 
@@ -27,7 +27,7 @@ class ScoredBatches:
 
 
 def score_batches(
-    batches: Iterable[Table], treatment: ColumnTreatment, score: ScoreRows, label: str | None = None
+    batches: Iterable[Table], treatment: ColumnTreatment, score: TableScorer, label: str | None = None
 ) -> ScoredBatches:
     """Score every row, one batch at a time. A row's score does not depend on its batch."""
     import polars as pl
@@ -36,7 +36,7 @@ def score_batches(
     unread: Counter[str] = Counter()
     columns: tuple[str, ...] = ()
     for batch in batches:
-        scores.append(score(treatment.transform(batch)))
+        scores.append(score(treatment.transform(batch), batch.frame))
         ids.append(treatment.row_ids(batch))
         unread.update(treatment.unread(batch))
         columns = batch.columns

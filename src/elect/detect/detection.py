@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.committee.scorer import chance_of
 from elect.core import Selection
 from elect.core.metrics import METRICS
 from elect.detect.explaining import Reason
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
+from elect.detect.scorers import TableScorer
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment, Labels
@@ -40,8 +42,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class TopRow:
-    """A row worth looking at. ``agreeing`` is the share of the evaluated models that rank it among their top rows too,
-    None for a row outside of the sample they were evaluated on."""
+    """A row worth looking at. ``chance`` and ``kind`` are what the committee says of it. ``agreeing`` is the share of
+    the evaluated models that rank it among their top rows too, None for a row outside of the sample they were evaluated
+    on."""
 
     position: int
     id: str
@@ -49,13 +52,17 @@ class TopRow:
     is_outlier: bool
     reasons: tuple[Reason, ...]
     agreeing: float | None = None
+    chance: float | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Detection:
     """What was found: the pick, fitted, and every row's score.
 
-    ``detector`` is a fitted PyOD detector; it was fitted on the rows at ``fitted``. ``treatment`` is what was done with
+    ``scores`` are the log-odds of the committee, or the scores of the elected model. ``detector`` is a fitted PyOD
+    detector; it was fitted on the rows at ``fitted``, and ``scorer`` scores others. ``heard`` is what the voices of
+    the committee said of the fitted rows. ``treatment`` is what was done with
     the columns, None for an array. ``rows`` is the numeric matrix of the whole table, or of the fitted rows of a table
     that is learned from in part; ``row_scores`` are their scores. ``ids`` are the names of rows read in batches.
     """
@@ -69,6 +76,8 @@ class Detection:
     threshold: float
     fitted: IntArray
     rows: FloatArray
+    scorer: TableScorer
+    heard: FloatArray | None = None
     evaluation: Evaluation | None = None
     notes: tuple[str, ...] = ()
     ids: "pl.Series | None" = None
@@ -77,6 +86,18 @@ class Detection:
     def labels(self) -> NDArray[np.intp]:
         """1 for an outlier, a row above the threshold; 0 otherwise."""
         return (self.scores > self.threshold).astype(np.intp)
+
+    @cached_property
+    def chance(self) -> FloatArray | None:
+        """The calibrated chance of each row to be an outlier; a model alone has none."""
+        return None if self.scorer.committee is None else chance_of(self.scores)
+
+    @property
+    def false_alarms(self) -> float | None:
+        """The share of the flagged rows that is expected to be no outliers."""
+        if self.chance is None or not self.labels.any():
+            return None
+        return float(1.0 - self.chance[self.labels == 1].mean())
 
     @property
     def row_scores(self) -> FloatArray:

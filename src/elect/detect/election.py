@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elect.committee.committee import Committee, FittedCommittee
+from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
 from elect.detect.batches import score_batches
 from elect.detect.detection import Detection, Evaluation, evaluate
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
+from elect.detect.scorers import TableScorer, cells_of, row_scorer_of
 from elect.detect.threshold import threshold_of
 from elect.history.database import MetaDatabase
 from elect.pool import PoolScorer
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 10_000
 """Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
+
+
+MANY = 0.1
+"""From this share of flagged rows on, they are called a group."""
 
 
 class Election:
@@ -110,13 +118,15 @@ class Election:
         options, opened = self.options, self.opened
         share = 0.1 if options.contamination == "auto" else options.contamination
         detector = detector_from(self.scorer, selection.model_id, contamination=share)
+        committee, heard, known = self._committee()
+        scorer = TableScorer(detector, self.treatment, committee)
         labels, ids = self._labels, None
         notes: tuple[str, ...] = ()
         if opened.positions is None:
-            scores, rows = self._scores(detector), self._learned
+            scores, rows = self._scores(scorer), self._learned
         else:
             assert self.treatment is not None
-            found = score_batches(opened.batches(), self.treatment, detector.decision_function, options.label)
+            found = score_batches(opened.batches(), self.treatment, scorer, options.label)
             scores, ids, notes, rows = found.scores, found.ids, found.notes, self.rows
             if labels is None and found.label is not None:
                 try:
@@ -124,7 +134,8 @@ class Election:
                 except TableError as error:
                     notes = (*notes, str(error))
         # Rows that were fitted keep their training scores, in which a row is not its own neighbour.
-        scores[self.positions] = detector.decision_scores_
+        scores[self.positions] = detector.decision_scores_ if known is None else known
+        threshold = threshold_of(scores, options.contamination, options.scorer)
         return Detection(
             opened=opened,
             options=options,
@@ -132,20 +143,33 @@ class Election:
             detector=detector,
             treatment=self.treatment,
             scores=scores,
-            threshold=threshold_of(scores, options.contamination),
+            threshold=threshold,
             fitted=self.positions,
             rows=rows,
+            scorer=scorer,
+            heard=heard,
             evaluation=None if labels is None else evaluate(scores, labels),
-            notes=notes,
+            notes=(*notes, *_many(float((scores > threshold).mean()), options)),
             ids=ids,
         )
 
-    def _scores(self, detector: Any) -> FloatArray:
+    def _committee(self) -> tuple[FittedCommittee | None, FloatArray | None, FloatArray | None]:
+        """The committee where it is asked for, what its voices say of the fitted rows, and their log-odds."""
+        if self.options.scorer != "committee":
+            return None, None, None
+        frame = None if self.treatment is None else self.opened.sample.frame
+        cells = cells_of(self.treatment, self._learned, frame)
+        committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells)
+        log_odds = committee.log_odds(learned.scores, learned.cells[self.drawn])
+        return FittedCommittee(committee, partial(Voices.fit, self.scorer)), learned.scores, log_odds
+
+    def _scores(self, scorer: TableScorer) -> FloatArray:
         """Scores of rows that are all at hand; those of fitted rows are of no use."""
         scores = np.empty(len(self._learned))
         if len(self.drawn) < len(scores):
             others = np.setdiff1d(np.arange(len(scores)), self.drawn)
-            scores[others] = detector.decision_function(self._learned[others])
+            frame = None if self.treatment is None else self.opened.sample.frame[others]
+            scores[others] = scorer(self._learned[others], frame)
         return scores
 
     def _notes(self, model_id: str) -> tuple[str, ...]:
@@ -159,6 +183,14 @@ class Election:
             *notes,
             f"elected and fitted on a seeded sample of {wording.count(drawn)} of the {wording.count(n, 'row')}",
         )
+
+
+def _many(flagged: float, options: Options) -> tuple[str, ...]:
+    """Said where more is flagged than can be an exception."""
+    if options.contamination != "auto" or flagged <= MANY:
+        return ()
+    share = wording.percent(flagged)
+    return (f"{share} of the rows are flagged: so many are a group of their own rather than exceptions",)
 
 
 def _learn(opened: OpenedTable, options: Options) -> tuple[ColumnTreatment | None, FloatArray]:

@@ -92,9 +92,12 @@ def explainer_for_fitted(
 
 def describe(step: ColumnStep, cells: "pl.DataFrame", place: int) -> tuple[str, str]:
     """What a row holds in a column, and what is usual there."""
-    cell = cells[step.column][place : place + 1]
-    text = values.words(cell)[0]
-    return wording.cell(text), _usual(step, cell)
+    return cell_text(cells[step.column], place), _usual(step, cells[step.column][place : place + 1])
+
+
+def cell_text(series: "pl.Series", place: int) -> str:
+    """What a cell holds, as people write it."""
+    return wording.cell(values.words(series[place : place + 1])[0])
 
 
 def _usual(step: ColumnStep, cell: "pl.Series") -> str:

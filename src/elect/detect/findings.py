@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elect.detect.agreement import Agreement, agreement_of
+from elect.detect.committee_reasons import Explained, explain_rows
 from elect.detect.detection import Detection, TopRow
 from elect.detect.election import Election
 from elect.detect.explaining import Explainer, Reason, explainer_for_fitted
@@ -28,29 +29,61 @@ class Findings:
 
     top: tuple[TopRow, ...]
     cells: "pl.DataFrame"
-    explainer: Explainer
+    explainer: Explainer | None
     agreement: Agreement
 
 
 def findings_of(election: Election, detection: Detection, top: int = 10) -> Findings:
     """Explain the most outlying rows of a detection: ``top`` of them, and up to 100 more above the threshold."""
-    treatment = detection.treatment
-    assert treatment is not None, "an array has no columns to speak of"
     shown = places_to_explain(detection.scores, detection.threshold, top)
     agreement = agreement_of(election.scorer, detection.selection, int(detection.labels.sum()))
     place_of = {int(position): place for place, position in enumerate(detection.fitted)}
-    explainer = explainer_for_fitted(
-        detection.detector,
-        election.database.pool[detection.selection.model_id],
-        election.rows,
-        [place_of[int(position)] for position in shown if int(position) in place_of],
-        treatment,
-    )
-    cells = cells_at(detection.opened.batches(), shown)
-    reasons = explainer.reasons(treatment.transform(cells), cells)
     agreeing = [agreement.of_row(place_of.get(int(position))) for position in shown]
-    tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, reasons, agreeing)
+    cells = cells_at(detection.opened.batches(), shown)
+    explainer, kinds = None, None
+    if detection.scorer.committee is not None:
+        found = explained(detection, shown, cells)
+        reasons, kinds = found.reasons, found.kinds
+    else:
+        treatment = detection.treatment
+        assert treatment is not None, "the columns of an array have no names to speak of"
+        explainer = explainer_for_fitted(
+            detection.detector,
+            election.database.pool[detection.selection.model_id],
+            election.rows,
+            [place_of[int(position)] for position in shown if int(position) in place_of],
+            treatment,
+        )
+        reasons = explainer.reasons(treatment.transform(cells), cells)
+    said = Said(reasons, agreeing, detection.chance, kinds)
+    tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, said)
     return Findings(tops, cells, explainer, agreement)
+
+
+def explained(detection: Detection, positions: IntArray, cells: "pl.DataFrame") -> Explained:
+    """What the committee says of rows of the table; ``cells`` are those rows."""
+    fitted = detection.scorer.committee
+    assert fitted is not None
+    assert detection.heard is not None
+    treatment = detection.treatment
+    array = detection.opened.array
+    rows = array[positions] if treatment is None and array is not None else treatment.transform(cells)  # type: ignore[union-attr]
+    at = np.minimum(np.searchsorted(detection.fitted, positions), len(detection.fitted) - 1)
+    new = detection.fitted[at] != positions
+    heard = np.array(detection.heard[at])
+    if new.any():
+        heard[new] = fitted.voices.scores(rows[new])
+    return explain_rows(fitted.committee, treatment, heard, rows, cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What is said of the rows shown: their reasons, how many models agree, kinds; and the chances of all rows."""
+
+    reasons: Sequence[tuple[Reason, ...]]
+    agreeing: Sequence[float | None]
+    chance: FloatArray | None = None
+    kinds: Sequence[str] | None = None
 
 
 def places_to_explain(scores: FloatArray, threshold: float, top: int) -> IntArray:
@@ -60,15 +93,20 @@ def places_to_explain(scores: FloatArray, threshold: float, top: int) -> IntArra
 
 
 def top_rows(
-    shown: IntArray,
-    ids: Iterable[object],
-    scores: FloatArray,
-    threshold: float,
-    reasons: Sequence[tuple[Reason, ...]],
-    agreeing: Sequence[float | None],
+    shown: IntArray, ids: Iterable[object], scores: FloatArray, threshold: float, said: Said
 ) -> tuple[TopRow, ...]:
     """The rows at these positions with what is said about them."""
+    kinds = [None] * len(shown) if said.kinds is None else said.kinds
     return tuple(
-        TopRow(int(at), wording.short(str(name)), float(scores[at]), bool(scores[at] > threshold), why, share)
-        for at, name, why, share in zip(shown, ids, reasons, agreeing, strict=True)
+        TopRow(
+            position=int(at),
+            id=wording.short(str(name)),
+            score=float(scores[at]),
+            is_outlier=bool(scores[at] > threshold),
+            reasons=why,
+            agreeing=share,
+            chance=None if said.chance is None else float(said.chance[at]),
+            kind=kind,
+        )
+        for at, name, why, share, kind in zip(shown, ids, said.reasons, said.agreeing, kinds, strict=True)
     )

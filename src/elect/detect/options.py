@@ -15,7 +15,8 @@ from elect.support.threads import n_threads
 class Options:
     """What a user asks for; the defaults are the command line's. A mistake is said when the record is made.
 
-    ``contamination`` is the share of rows to flag, or ``"auto"``: see ``elect.detect.threshold``. ``label`` names a
+    ``contamination`` is the share of rows to flag, or ``"auto"``: see ``elect.detect.threshold``. Rows are ranked by
+    the ``"committee"``, or by the elected ``"model"`` alone. ``label`` names a
     column of known outliers and ``id`` the column that names the rows: both stay out of the features, as does what
     ``drop`` names and, where ``columns`` is given, what it does not.
 
@@ -26,6 +27,7 @@ class Options:
     """
 
     contamination: float | Literal["auto"] = "auto"
+    scorer: Literal["committee", "model"] = "committee"
     strategy: str = "auto"
     max_models: int | None = None
     max_seconds: float | None = None
@@ -41,6 +43,8 @@ class Options:
         is_share = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 0.5
         if not is_share and share != "auto":
             raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
+        if self.scorer not in ("committee", "model"):
+            raise InvalidInput(f"scorer must be 'committee' or 'model', got {self.scorer!r}.")
         if self.strategy != "auto" and self.strategy not in STRATEGIES:
             raise InvalidInput(f"strategy must be auto or one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
         check_budgets(max_models=self.max_models, max_seconds=self.max_seconds)

@@ -5,17 +5,21 @@ own can only be pickled, and a pickle can run anything: both ways are refused un
 """
 
 import pickle
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 
+from elect.committee.committee import FittedCommittee
+from elect.committee.storing import PlainCommittee, committee_from_plain, committee_to_plain
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep, Selection
 from elect.core.models import ModelSpec
 from elect.detect.detection import Detection
 from elect.detect.explaining import Explainer
 from elect.detect.options import Options
+from elect.detect.scorers import TableScorer
 from elect.errors import ElectError, StoreError
 from elect.pool.detectors import PlainDetector, new_detector
 from elect.pool.families import FAMILIES
@@ -34,8 +38,8 @@ MOST_SCORES = 1_000_000
 @dataclass(frozen=True, eq=False)
 class SavedDetector:
     """What a file holds, and what new rows are scored with: the fitted detector, what is done with the columns (None:
-    it takes arrays), the threshold, how it was elected, the scores of the rows it was made from, and what reasons for
-    new rows are made from (None: saved without)."""
+    it takes arrays), the threshold, how it was elected, the scores of the rows it was made from, what reasons for new
+    rows are made from (None: saved without), and the committee (None: the detector alone scores rows)."""
 
     selection: Selection
     detector: Any
@@ -46,6 +50,12 @@ class SavedDetector:
     mean_score: float
     spread_of_scores: float
     explainer: Explainer | None = None
+    committee: FittedCommittee | None = None
+
+    @property
+    def scorer(self) -> TableScorer:
+        """What scores new rows."""
+        return TableScorer(self.detector, self.treatment, self.committee)
 
 
 def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetector:
@@ -60,6 +70,7 @@ def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetec
         mean_score=float(np.mean(detection.scores)),
         spread_of_scores=float(np.std(detection.scores)),
         explainer=explainer,
+        committee=detection.scorer.committee,
     )
 
 
@@ -133,7 +144,13 @@ def _archive(saved: SavedDetector, trust: bool) -> archive.Archive:
         "treatment": None if treatment is None else treatment.to_json(),
         "selection": asdict(saved.selection),
     }
-    return archive.Archive(content, arrays, raw=raw)
+    texts: Mapping[str, str] = {}
+    if saved.committee is not None:
+        plain = committee_to_plain(saved.committee)
+        content["committee"] = plain.content
+        arrays |= {f"committee_{name}": values for name, values in plain.arrays.items()}
+        texts = plain.texts
+    return archive.Archive(content, arrays, texts, raw=raw)
 
 
 # Reading
@@ -187,7 +204,15 @@ def _restore(found: archive.Archive, n_jobs: int) -> SavedDetector:
         mean_score=numbers.number("mean_score"),
         spread_of_scores=numbers.number("spread_of_scores"),
         explainer=_explainer(inner, treatment, frame, content["ordinary_score"]),
+        committee=_committee(found, n_features, n_jobs),
     )
+
+
+def _committee(found: archive.Archive, n_features: int, n_jobs: int) -> FittedCommittee | None:
+    if "committee" not in found.content:
+        return None
+    arrays = {n.removeprefix("committee_"): a for n, a in found.arrays.items() if n.startswith("committee_")}
+    return committee_from_plain(PlainCommittee(found.content["committee"], arrays, found.texts), n_features, n_jobs)
 
 
 def _explainer(inner: Any, treatment: ColumnTreatment | None, frame: Stored, ordinary: Any) -> Explainer | None:

@@ -1,17 +1,18 @@
 """New rows scored with a saved detector."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.committee.scorer import chance_of
 from elect.detect import opened
 from elect.detect.batches import score_batches
+from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Evaluation, TopRow, evaluate
-from elect.detect.explaining import Reason
-from elect.detect.findings import places_to_explain, top_rows
+from elect.detect.findings import Said, places_to_explain, top_rows
 from elect.detect.saving import SavedDetector
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
@@ -32,6 +33,7 @@ class ScoredTable:
     top: tuple[TopRow, ...]
     evaluation: Evaluation | None
     notes: tuple[str, ...]
+    chance: FloatArray | None = None
 
 
 def score_file(
@@ -46,7 +48,7 @@ def score_file(
     # A label that was only kept from the training table may be missing here, or of one kind: that is no mistake.
     wanted, label = label is not None, treatment.label if label is None else label
     batches = iter_batches(path, opened.ROWS_AT_ONCE)
-    found = score_batches(batches, treatment, saved.detector.decision_function, label)
+    found = score_batches(batches, treatment, saved.scorer, label)
     if wanted and found.label is None:
         raise unknown_column(str(label), "--label", found.columns)
     known = None
@@ -57,10 +59,16 @@ def score_file(
             if wanted:
                 raise
     shown = places_to_explain(found.scores, saved.threshold, top)
-    reasons: tuple[tuple[Reason, ...], ...] = ((),) * len(shown)
-    if saved.explainer is not None:
-        cells = opened.cells_at(iter_batches(path, opened.ROWS_AT_ONCE), shown)
-        reasons = saved.explainer.reasons(treatment.transform(cells), cells)
-    tops = top_rows(shown, found.ids[shown], found.scores, saved.threshold, reasons, [None] * len(shown))
+    cells = opened.cells_at(iter_batches(path, opened.ROWS_AT_ONCE), shown)
+    rows = treatment.transform(cells)
+    said = Said([()] * len(shown), [None] * len(shown))
+    chance = None if saved.committee is None else chance_of(found.scores)
+    if saved.committee is not None:
+        heard = saved.committee.voices.scores(rows)
+        told = explain_rows(saved.committee.committee, treatment, heard, rows, cells)
+        said = replace(said, reasons=told.reasons, kinds=told.kinds, chance=chance)
+    elif saved.explainer is not None:
+        said = replace(said, reasons=saved.explainer.reasons(rows, cells))
+    tops = top_rows(shown, found.ids[shown], found.scores, saved.threshold, said)
     labels = (found.scores > saved.threshold).astype(np.intp)
-    return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes)
+    return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes, chance)

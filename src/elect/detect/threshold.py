@@ -8,34 +8,41 @@ from elect.support import wording
 from elect.support.arrays import FloatArray
 
 CUTOFF = 3.5
-"""Robust standard deviations above the median."""
+"""Robust standard deviations above the median: the rule for a model's scores."""
+
+EVEN = 0.0
+"""Log-odds: the rule for the committee's. A row above it is rather an outlier than not."""
+
+Scorer = Literal["committee", "model"]
 
 
-def rule_of(contamination: float | Literal["auto"]) -> str:
+def rule_of(contamination: float | Literal["auto"], scorer: Scorer) -> str:
     """How a threshold was set, in words.
 
-    >>> rule_of("auto"), rule_of(0.05)
-    ('3.5 robust deviations above the median', 'set so that 5% of the rows lie above it')
+    >>> rule_of("auto", "committee"), rule_of("auto", "model"), rule_of(0.05, "committee")
+    ('a chance above 50%', '3.5 robust deviations above the median', 'set so that 5% of the rows lie above it')
     """
-    if contamination == "auto":
-        return f"{CUTOFF:g} robust deviations above the median"
-    return f"set so that {wording.percent(contamination)} of the rows lie above it"
+    if contamination != "auto":
+        return f"set so that {wording.percent(contamination)} of the rows lie above it"
+    return "a chance above 50%" if scorer == "committee" else f"{CUTOFF:g} robust deviations above the median"
 
 
-def threshold_of(scores: FloatArray, contamination: float | Literal["auto"] = "auto") -> float:
+def threshold_of(scores: FloatArray, contamination: float | Literal["auto"], scorer: Scorer) -> float:
     """The threshold of these scores: rows above it are outliers.
 
-    A share is the score that so many rows lie above. ``"auto"`` is a modified z-score of 3.5 (Iglewicz and Hoaglin,
-    1993): a score is outlying if it lies more than 3.5 robust standard deviations (the median absolute deviation over
-    0.6745) above the median. Unlike a share it can find no outlier, or many. Where more than half of the scores are
-    equal, everything above them is outlying.
+    A share is the score that so many rows lie above. ``"auto"`` is an even chance where the committee scores. For the
+    scores of a model it is a modified z-score of 3.5 (Iglewicz and Hoaglin, 1993): a score is outlying if it lies more
+    than 3.5 robust standard deviations (the median absolute deviation over 0.6745) above the median. Unlike a share
+    both can find no outlier, or many.
 
     >>> scores = np.array([1.0, 2.0, 3.0, 4.0, 50.0])
-    >>> round(threshold_of(scores), 2), threshold_of(scores, 0.25)
+    >>> round(threshold_of(scores, "auto", "model"), 2), threshold_of(scores, 0.25, "model")
     (8.19, 4.0)
     """
     if contamination != "auto":
         return float(np.percentile(scores, 100 * (1 - contamination)))
+    if scorer == "committee":
+        return EVEN
     middle = float(np.median(scores))
     spread = float(np.median(np.abs(scores - middle))) / 0.6745
     return middle + CUTOFF * spread

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elect.committee.scorer import RowScorer
 from elect.core import ModelPool, PerformanceMatrix
 from elect.errors import InvalidInput, PoolMismatch
 from elect.history.rank_predictor import RankPredictor
@@ -36,7 +37,8 @@ class MetaDatabase:
     task its ``name``, ``group``, ``n``, ``d``, ``outlier_share`` and ``sha256`` (a list under ``"tasks"``), versions of
     libraries, seed, trials. ``calibration`` is what was learned about its answers: ``curves`` from the rank of a row to
     its chance (``elect.committee.curves``), ``held_out_ranks`` of picks on tasks left out.
-    ``rank_predictor`` is what the learned pick goes by; None where the history is too small for one.
+    ``rank_predictor`` is what the learned pick goes by; None where the history is too small for one. ``row_scorer`` is
+    what the committee ranks rows by; None for the one that comes with the package.
     """
 
     pool: ModelPool
@@ -51,6 +53,7 @@ class MetaDatabase:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     calibration: Mapping[str, Any] | None = None
     rank_predictor: RankPredictor | None = None
+    row_scorer: RowScorer | None = None
 
     def __post_init__(self) -> None:
         for name in ("groups", "measure_names", "anchors", "initial_models"):
@@ -69,7 +72,7 @@ class MetaDatabase:
         calibration = None if self.calibration is None else plain_json(self.calibration)
         values = (self.pool, self.performance, self.groups, self.measure_names, self.measures, self.anchors)
         learned = (self.initial_models, self.predictor, self.settings, plain_json(self.provenance), calibration)
-        return (MetaDatabase, (*values, *learned, self.rank_predictor))
+        return (MetaDatabase, (*values, *learned, self.rank_predictor, self.row_scorer))
 
     @property
     def tasks(self) -> tuple[str, ...]:

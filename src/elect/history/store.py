@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from elect.committee.scorer import RowScorer
 from elect.core import ModelPool, ModelSpec, PerformanceMatrix
 from elect.errors import PoolMismatch, StoreError
 from elect.history.database import LONGEST_NAME, MetaDatabase, plain_json
@@ -29,6 +30,8 @@ KIND = Kind(
 )
 _ARRAYS = {"performance", "measures"}
 _TEXTS = {"predictor", "ranker", "gate"}
+_ROW_TEXTS = {"wrong", "unusual"}
+"""The trees of the row scorer, where the database has one."""
 _KEYS = {
     *("pool", "tasks", "metric", "measure_names", "anchors", "initial_models"),
     *("settings", "provenance", "calibration", "rank_predictor"),
@@ -72,6 +75,14 @@ def dumps(database: MetaDatabase) -> bytes:
         "ranker": "" if learned is None else learned.ranker,
         "gate": "" if learned is None else learned.gate,
     }
+    rows = database.row_scorer
+    if rows is not None:
+        content["row_scorer"] = {
+            "families": list(rows.families),
+            "calibration": rows.calibration.tolist(),
+            "reliability": rows.reliability.tolist(),
+        }
+        texts |= {"wrong": rows.wrong, "unusual": rows.unusual}
     return pack(Archive(content, arrays, texts), KIND)
 
 
@@ -82,10 +93,11 @@ def loads(data: bytes, pool: ModelPool | None = None, source: str = "The databas
     """
     with refusing(source, KIND):
         found = unpack(data, KIND)
-        if set(found.arrays) != _ARRAYS or set(found.texts) != _TEXTS or found.raw:
+        texts = _TEXTS | (_ROW_TEXTS if "row_scorer" in found.content else set())
+        if set(found.arrays) != _ARRAYS or set(found.texts) != texts or found.raw:
             listed = ", ".join(sorted(_ARRAYS | _TEXTS))
             raise StoreError(f"It must hold the members {listed}, and no other.")
-        content = _record(found.content, "Its content", _KEYS)
+        content = _record(found.content, "Its content", _KEYS | (set(found.content) & {"row_scorer"}))
         stored = _parse_pool(content["pool"])
         if pool is None or pool.fingerprint == stored.fingerprint:
             return _parse_database(content, found, pool or stored)
@@ -146,7 +158,26 @@ def _parse_database(content: Mapping[str, Any], found: Archive, pool: ModelPool)
         provenance=_record(content["provenance"], "The provenance in its manifest", None),
         calibration=calibration,
         rank_predictor=_parse_learned(content["rank_predictor"], found.texts["ranker"], found.texts["gate"]),
+        row_scorer=_parse_rows(content.get("row_scorer"), found.texts),
     )
+
+
+def _parse_rows(content: Any, texts: Mapping[str, str]) -> RowScorer | None:
+    if content is None:
+        return None
+    record = _record(content, "The row scorer in its manifest", {"families", "calibration", "reliability"})
+    calibration = _shaped(record["calibration"], (4,), "calibration of its row scorer")
+    reliability = _shaped(record["reliability"], (len(record["reliability"]), 3), "reliability of its row scorer")
+    families = _texts(record["families"], "families of its row scorer")
+    return RowScorer(families, texts["wrong"], texts["unusual"], calibration, reliability)
+
+
+def _shaped(plain: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    try:
+        values = np.array(plain, dtype=np.float64).reshape(shape)
+    except (TypeError, ValueError):
+        raise StoreError(f"The {what} must be numbers of shape {shape}.") from None
+    return values
 
 
 def _floats(found: Archive, name: str) -> FloatArray:

@@ -4,6 +4,7 @@ A model's scores depend on the table, the model, the seed and the number of tria
 asked for, in which order, or on how many threads.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,12 @@ class PoolScorer:
     @property
     def n_points(self) -> int:
         return self.work.n_rows
+
+    def beside(self, pool: PoolLike) -> "PoolScorer":
+        """A scorer of other models on the same table; what either has built serves both."""
+        other = copy(self)
+        other.pool = resolve_pool(pool)
+        return other
 
     def group(self, model_id: str) -> tuple[str, ...]:
         """The models of the pool that are scored together with this one, itself included."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from elect.errors import ElectError, StoreError
 from elect.support.atomic import write_atomically
 
-MAX_MEMBERS = 64
+MAX_MEMBERS = 128
 MAX_MANIFEST = 32 * 2**20
 
 _MANIFEST = "manifest.json"

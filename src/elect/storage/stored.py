@@ -26,6 +26,12 @@ class Stored:
     n_features: int
     n_jobs: int
 
+    def part(self, prefix: str) -> "Stored":
+        """What is stored under names that begin so."""
+        numbers = {n.removeprefix(prefix): v for n, v in self.numbers.items() if n.startswith(prefix)}
+        arrays = {n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)}
+        return Stored(numbers, arrays, self.n_features, self.n_jobs)
+
     def array(self, name: str, shape: tuple[int | None, ...], dtype: Any = np.float64, *, finite: bool = True) -> Any:
         """An array of this type and shape (None: any size of at least 1)."""
         found = self.arrays.get(name)

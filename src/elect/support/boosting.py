@@ -20,19 +20,29 @@ class Growth:
     row_share: float = 1.0
     ridge: float = 0.0
     bins: int = 255
+    log_odds: bool = False
+    """Whether the target is 0 or 1 and the trees add up to its log-odds."""
+    rising: tuple[int, ...] = ()
+    """For each feature 1 where the sum must not fall as it grows, 0 elsewhere; empty for no such rule."""
 
 
 def boost(
-    rows: FloatArray, target: FloatArray, growth: Growth, seed: int = 0, weights: FloatArray | None = None
+    rows: FloatArray,
+    target: FloatArray,
+    growth: Growth,
+    seed: int = 0,
+    weights: FloatArray | None = None,
+    start: FloatArray | None = None,
 ) -> str:
     """The text of the trees that LightGBM grows, without what it appends to them.
 
-    It runs in one thread: with several its sums, and so its trees, depend on how many there are.
+    ``start`` is what the trees are added to, where they go on from something. It runs in one thread: with several its
+    sums, and so its trees, depend on how many there are.
     """
     import lightgbm
 
     settings: dict[str, Any] = {
-        "objective": "regression",
+        "objective": "binary" if growth.log_odds else "regression",
         "num_leaves": growth.num_leaves,
         "learning_rate": growth.learning_rate,
         "min_data_in_leaf": growth.min_leaf_rows,
@@ -52,7 +62,11 @@ def boost(
         settings["lambda_l2"] = growth.ridge
     if growth.bins != Growth.bins:
         settings["max_bin"] = growth.bins
-    data = lightgbm.Dataset(rows, target, weight=weights, params=settings)
+    if growth.rising:
+        settings["monotone_constraints"] = list(growth.rising)
+    data = lightgbm.Dataset(rows, target, weight=weights, init_score=start, params=settings)
     booster = lightgbm.train(settings, data, num_boost_round=growth.rounds)
     text: str = booster.model_to_string(num_iteration=-1)
-    return text[: text.index(_END_OF_TREES) + len(_END_OF_TREES)]
+    text = text[: text.index(_END_OF_TREES) + len(_END_OF_TREES)]
+    # The rules were kept while the trees grew; nothing that reads them needs to know.
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("monotone_constraints="))

@@ -26,6 +26,7 @@ MAX_LEAVES = 4_096
 """Of one tree."""
 MAX_FEATURES = 1_000
 MAX_TEXT = 64 * 2**20
+OBJECTIVES = ("regression", "binary sigmoid:1")
 
 Int32Array = NDArray[np.int32]
 
@@ -285,8 +286,9 @@ def _parse(text: str) -> TreeEnsemble:
     for line in _HEADER:
         lines.expect(line)
     n_features = lines.one_int("max_feature_idx", 0, MAX_FEATURES - 1) + 1
-    # Other objectives transform the sum of the trees; this one does not.
-    lines.expect("objective=regression")
+    # Both add up the trees: to the value itself, or to log-odds.
+    if lines.value("objective") not in OBJECTIVES:
+        raise lines.wrong(f"an objective of {', '.join(OBJECTIVES)}", "another")
     lines.expect("feature_names=" + " ".join(f"Column_{i}" for i in range(n_features)))
     infos = lines.value("feature_infos").split(" ")
     if len(infos) != n_features or not all(_RANGE.fullmatch(info) for info in infos):

@@ -1,0 +1,132 @@
+"""What is odd about a cell, in words that a person can check."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elect.support import wording
+from elect.tables.cells._base import PLACE, Cells, Signals
+from elect.tables.cells.numbers import NumberJudge
+from elect.tables.cells.words import WordColumn, slip_of
+
+if TYPE_CHECKING:
+    from elect.tables.cells import CellJudge
+
+_LEAST = 1.0
+"""A signal below this is not worth a word."""
+
+
+def say(judge: "CellJudge", cells: Cells, signals: Signals, row: int, column: int) -> str:
+    """What is odd about one cell; empty where nothing is."""
+    own = signals[row, column]
+    if column in cells.number_at:
+        return _say_number(judge, cells, own, row, cells.number_at.index(column), column)
+    j = cells.word_at.index(column)
+    return _say_word(judge, cells, own, row, j)
+
+
+def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int, column: int) -> str:
+    numbers = judge.numbers
+    x = float(cells.numbers[row, j])
+    if np.isnan(x):
+        share = wording.percent(float(np.exp(-numbers.missing[j])))
+        return "no number" if cells.unread[row, j] else f"missing, as in {share} of rows"
+    at = {name: float(own[PLACE[name]]) for name in PLACE}
+    when = numbers.is_time[j]
+    show = _date if when else _plain
+    if at["sign"] > _LEAST and at["sign"] >= at["shift"]:
+        return f"usual with the other sign: median {show(numbers.scale.middle[j])}"
+    if at["swap"] > _LEAST:
+        return _partner(cells, numbers, row, j)
+    beyond = _beyond(numbers, j, x)
+    if at["sentinel"] > _LEAST:
+        usual = beyond or f"median {show(numbers.scale.middle[j])}"
+        return f"may stand for missing; {usual}"
+    if at["shift"] > _LEAST and at["gap"] > 0.5:
+        usual = beyond or f"the median is {show(numbers.scale.middle[j])}"
+        return f"{_factor(x, float(numbers.scale.middle[j]))}{usual}"
+    if at["gap"] > _LEAST and beyond:
+        return beyond
+    if max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4:
+        return f"the other columns suggest about {show(judge.given.foretold(cells, numbers, row, j))}"
+    if at["order"] > 0:
+        other = judge.given.broken_with(cells, row, j)
+        if other is not None:
+            a, b, name = other
+            return f"{'above' if a else 'below'} {name}, which it is in {wording.percent(b)} of rows"
+    if at["far"] > 1.1:
+        share = np.exp(-at["tail"])
+        side = "high" if x >= numbers.scale.middle[j] else "low"
+        return f"median {show(numbers.scale.middle[j])}; as {side} in {wording.percent(float(share))} of rows"
+    if at["decimals"] > 2.0:
+        return f"written with other decimals than most; median {show(numbers.scale.middle[j])}"
+    return f"median {show(numbers.scale.middle[j])}"
+
+
+def _say_word(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int) -> str:
+    column = judge.words.columns[j]
+    word = cells.words[j][row]
+    if word is None:
+        return f"missing, as in {wording.percent(float(np.exp(-column.missing)))} of rows"
+    count = column.counts.get(word, 0)
+    seen = _seen(count, column)
+    if own[PLACE["near"]] > _LEAST:
+        like = slip_of(word, max(count, 1), column.near)
+        if like is not None:
+            return f"nearly {wording.short(like[0])!r}, which is in {wording.count(like[1], 'row')}; {seen}"
+    if own[PLACE["unlikely"]] > 0.7 and own[PLACE["unlikely"]] > own[PLACE["rare"]] / 3:
+        return f"unlikely with the other columns of this row; {seen}"
+    return seen
+
+
+def _seen(count: int, column: WordColumn) -> str:
+    if count == 0:
+        return "never seen before"
+    if count <= 10:
+        return f"in {wording.count(count)} of {wording.count(column.rows, 'row')}"
+    return f"in {wording.percent(count / column.rows)} of rows"
+
+
+def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
+    """The next value towards the median, where a gap lies between."""
+    here = slice(int(numbers.starts[j]), int(numbers.starts[j + 1]))
+    u = numbers.distinct[here]
+    middle = numbers.scale.middle[j]
+    show = _date if numbers.is_time[j] else _plain
+    inner = u[(u < x) & (u >= middle)] if x >= middle else u[(u > x) & (u <= middle)]
+    if len(inner) == 0:
+        return ""
+    # Several wrong values may lie together: the bulk begins on the other side of the widest gap.
+    ordered = np.sort(np.abs(np.r_[inner, x] - middle))
+    widest = int(np.argmax(np.diff(ordered)))
+    edge = middle + ordered[widest] if x >= middle else middle - ordered[widest]
+    return f"next {'highest' if x >= middle else 'lowest'} {show(edge)}"
+
+
+def _factor(x: float, middle: float) -> str:
+    ratio = abs(x / middle) if middle else 0.0
+    if ratio >= 2:
+        return f"{wording.number(ratio, 2)} times the median; "
+    return f"{wording.number(1 / ratio, 2)} times smaller than the median; " if 0 < ratio <= 0.5 else ""
+
+
+def _partner(cells: Cells, numbers: NumberJudge, row: int, j: int) -> str:
+    """The column that this cell seems to have changed places with."""
+    x = cells.numbers[row]
+    there = [
+        max(abs(float(numbers.signed_at(x[j], k))), abs(float(numbers.signed_at(x[k], j)))) if k != j else np.inf
+        for k in range(len(x))
+    ]
+    name = cells.names[cells.number_at[int(np.nanargmin(there))]]
+    return f"would be usual in {wording.short(name)}, and that value here"
+
+
+def _plain(value: float) -> str:
+    return wording.number(float(value))
+
+
+def _date(days: float) -> str:
+    try:
+        return str(np.datetime64("1970-01-01") + np.timedelta64(int(np.floor(days)), "D"))
+    except (OverflowError, ValueError):
+        return wording.number(float(days))
