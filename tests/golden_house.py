@@ -121,7 +121,7 @@ def database() -> dict[str, Any]:
         "performance": hashlib.sha256(np.round(found.performance.values, 12).tobytes()).hexdigest(),
         "settings": without(json.loads(json.dumps(found.settings.__dict__, default=str))),
         "anchors": list(getattr(found, "anchors", ())),
-        "calibration": without(json.loads(json.dumps(found.calibration, default=dict))),
+        "calibration": without(json.loads(json.dumps(found.calibration, default=dict)), "rows"),
     }
 
 

@@ -30,7 +30,8 @@ class RowScorer:
     """The trees of both experts as text, and the straight lines that calibrate their log-odds.
 
     ``calibration`` holds slope and offset of the log-odds of a wrong value, then of an unusual row. ``reliability``
-    says how far stated chances came true on left-out tasks: rows of (chance, share of outliers, rows).
+    says how far stated chances came true on left-out tasks: rows of (chance, share of outliers, rows). ``own`` are the
+    trees of a team's own history, which add to the log-odds with a weight; empty where there are none.
     """
 
     families: tuple[str, ...]
@@ -38,6 +39,8 @@ class RowScorer:
     unusual: str
     calibration: FloatArray
     reliability: FloatArray
+    own: str = ""
+    own_weight: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", tuple(self.families))
@@ -48,12 +51,16 @@ class RowScorer:
             raise InvalidInput("The reliability of a row scorer must be chances x 3 finite numbers.")
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "reliability", reliability)
+        if not 0.0 <= self.own_weight <= 1.0:
+            raise InvalidInput("The weight of a row scorer's own trees must be a share.")
         n = len(self.names)
-        if any(trees.n_features != n for trees in self._trees):
+        own = () if self._own is None else (self._own,)
+        if any(trees.n_features != n for trees in (*self._trees, *own)):
             raise StoreError(f"A row scorer must have trees over the {n} features of a row.")
 
     def __reduce__(self) -> Any:
-        return (RowScorer, (self.families, self.wrong, self.unusual, self.calibration, self.reliability))
+        experts = (self.families, self.wrong, self.unusual, self.calibration, self.reliability)
+        return (RowScorer, (*experts, self.own, self.own_weight))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,6 +71,10 @@ class RowScorer:
     def _trees(self) -> tuple[TreeEnsemble, TreeEnsemble]:
         return TreeEnsemble.from_lightgbm_text(self.wrong), TreeEnsemble.from_lightgbm_text(self.unusual)
 
+    @cached_property
+    def _own(self) -> TreeEnsemble | None:
+        return TreeEnsemble.from_lightgbm_text(self.own) if self.own else None
+
     def experts(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The calibrated log-odds of a wrong value and of an unusual row."""
         features = np.ascontiguousarray(features, dtype=np.float64)
@@ -72,7 +83,10 @@ class RowScorer:
 
     def log_odds(self, features: FloatArray) -> FloatArray:
         """The log-odds of each row to be an outlier."""
-        return either(*self.experts(features))
+        found = either(*self.experts(features))
+        if self._own is not None:
+            found = found + self.own_weight * self._own.predict(np.ascontiguousarray(features, dtype=np.float64))
+        return found
 
 
 def leaning(unusual: FloatArray, features: FloatArray, names: Sequence[str]) -> FloatArray:

@@ -47,13 +47,16 @@ def committee_to_plain(fitted: FittedCommittee) -> PlainCommittee:
     held |= {f"table_{f.name}": getattr(table, f.name) for f in fields(RowTable) if f.name != "families"}
     held |= {"calibration": scorer.calibration, "reliability": scorer.reliability}
     held = {name: _narrow(array) for name, array in held.items()}
-    content = {
+    content: dict[str, Any] = {
         "families": list(scorer.families),
         "voices": numbers,
         "levels": [list(levels) for levels in judge.given.levels],
         "words": [asdict(column) for column in judge.words.columns],
     }
-    return PlainCommittee(content, held, {"wrong": scorer.wrong, "unusual": scorer.unusual})
+    texts = {"wrong": scorer.wrong, "unusual": scorer.unusual}
+    if scorer.own:
+        texts["own"], content["own_weight"] = scorer.own, scorer.own_weight
+    return PlainCommittee(content, held, texts)
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
@@ -73,6 +76,8 @@ def committee_from_plain(plain: PlainCommittee, n_features: int, n_jobs: int) ->
         plain.texts["unusual"],
         stored.array("calibration", (4,)),
         np.asarray(plain.arrays["reliability"], dtype=np.float64),
+        plain.texts.get("own", ""),
+        float(content.get("own_weight", 0.0)),
     )
     voices = Voices.restore(Stored(content["voices"], stored.part("voices_").arrays, n_features, n_jobs))
     levels = tuple(tuple(_text(word) for word in known) for known in content["levels"])

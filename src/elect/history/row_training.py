@@ -20,7 +20,7 @@ from elect.committee.scorer import RowScorer, calibrated, chance_of, either, lea
 from elect.committee.voices import FAMILIES, voice_scores
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
-from elect.support.arrays import FloatArray
+from elect.support.arrays import FloatArray, IntArray
 from elect.support.boosting import Growth, boost
 from elect.support.trees import TreeEnsemble
 from elect.tables import ColumnTreatment, read_table
@@ -59,6 +59,9 @@ _UNUSUAL = replace(
     min_leaf_rows=300,
     rising=tuple(r if n not in _FREE else 0 for r, n in zip(_RISING, _NAMES, strict=True)),
 )
+OWN_GROWTH = replace(_UNUSUAL, num_leaves=8, rounds=60, ridge=20.0)
+"""Of the trees that lean a scorer towards a team's own tables."""
+
 _MOST_ROWS = 150
 """Outliers, and normal rows, that are drawn from one task; weights make up for the others."""
 
@@ -134,28 +137,43 @@ def _experts(tasks: Sequence[RowTask], seed: int) -> tuple[str, str]:
     """The trees of both experts."""
     wrong = [task if task.kind in (ERRORS, CLEAN) else _normal(task) for task in tasks if task.kind != "simulated"]
     unusual = [task for task in tasks if task.kind not in (ERRORS, CLEAN)]
-    return _grow(wrong, WRONG_WEIGHTS, _WRONG, seed), _grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed)
+    return grow(wrong, WRONG_WEIGHTS, _WRONG, seed), grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed)
 
 
-def _grow(tasks: Sequence[RowTask], weights: Mapping[str, float], growth: Growth, seed: int) -> str:
+def grow(
+    tasks: Sequence[RowTask],
+    weights: Mapping[str, float],
+    growth: Growth,
+    seed: int,
+    start: Sequence[FloatArray] | None = None,
+) -> str:
+    """The trees of one expert; with ``start`` they go on from these log-odds of the rows of each task."""
     per_kind = Counter(task.kind for task in tasks)
-    drawn = [_draw(task, _weight(task.kind, weights) / per_kind[task.kind]) for task in tasks if len(task.y)]
-    rows, y, weight = (np.concatenate(part) for part in zip(*drawn, strict=True))
-    return boost(rows, y.astype(np.float64), growth, seed, weights=weight / weight.mean())
+    used = [place for place, task in enumerate(tasks) if len(task.y)]
+    rows, y, weight, begin = [], [], [], []
+    for place in used:
+        task = tasks[place]
+        at, share = _draw(task)
+        rows.append(task.features[at])
+        y.append(task.y[at].astype(np.float64))
+        weight.append(share * _weight(task.kind, weights) / per_kind[task.kind])
+        begin.append(np.zeros(len(at)) if start is None else start[place][at])
+    total = np.concatenate(weight)
+    from_there = None if start is None else np.concatenate(begin)
+    return boost(np.vstack(rows), np.concatenate(y), growth, seed, weights=total / total.mean(), start=from_there)
 
 
-def _draw(task: RowTask, weight: float) -> tuple[Any, Any, FloatArray]:
+def _draw(task: RowTask) -> tuple[IntArray, FloatArray]:
     """Some rows of a task with weights that stand for all of them, the same whatever other tasks there are."""
-    digest = hashlib.blake2b(task.name.encode(), digest_size=8).digest()
-    rng = np.random.default_rng(int.from_bytes(digest, "little"))
+    name = hashlib.blake2b(task.name.encode(), digest_size=8).digest()
+    rng = np.random.default_rng(int.from_bytes(name, "little"))
     places, weights = [], []
     for label in (1, 0):
         all_of = np.flatnonzero(task.y == label)
         some = rng.permutation(all_of)[:_MOST_ROWS]
         places.append(some)
         weights.append(np.full(len(some), len(all_of) / max(len(some), 1)))
-    at = np.concatenate(places)
-    return task.features[at], task.y[at], np.concatenate(weights) * weight / len(task.y)
+    return np.concatenate(places), np.concatenate(weights) / len(task.y)
 
 
 def _normal(task: RowTask) -> RowTask:

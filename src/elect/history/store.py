@@ -30,8 +30,8 @@ KIND = Kind(
 )
 _ARRAYS = {"performance", "measures"}
 _TEXTS = {"predictor", "ranker", "gate"}
-_ROW_TEXTS = {"wrong", "unusual"}
-"""The trees of the row scorer, where the database has one."""
+_ROW_TEXTS = ("wrong", "unusual", "own")
+"""The trees of the row scorer, where the database has one, the last only where it was leaned towards own tables."""
 _KEYS = {
     *("pool", "tasks", "metric", "measure_names", "anchors", "initial_models"),
     *("settings", "provenance", "calibration", "rank_predictor"),
@@ -81,8 +81,9 @@ def dumps(database: MetaDatabase) -> bytes:
             "families": list(rows.families),
             "calibration": rows.calibration.tolist(),
             "reliability": rows.reliability.tolist(),
+            **({"own_weight": rows.own_weight} if rows.own else {}),
         }
-        texts |= {"wrong": rows.wrong, "unusual": rows.unusual}
+        texts |= {"wrong": rows.wrong, "unusual": rows.unusual, **({"own": rows.own} if rows.own else {})}
     return pack(Archive(content, arrays, texts), KIND)
 
 
@@ -93,7 +94,8 @@ def loads(data: bytes, pool: ModelPool | None = None, source: str = "The databas
     """
     with refusing(source, KIND):
         found = unpack(data, KIND)
-        texts = _TEXTS | (_ROW_TEXTS if "row_scorer" in found.content else set())
+        rows = found.content.get("row_scorer")
+        texts = {*_TEXTS, *(() if rows is None else _ROW_TEXTS if "own_weight" in rows else _ROW_TEXTS[:2])}
         if set(found.arrays) != _ARRAYS or set(found.texts) != texts or found.raw:
             listed = ", ".join(sorted(_ARRAYS | _TEXTS))
             raise StoreError(f"It must hold the members {listed}, and no other.")
@@ -165,11 +167,15 @@ def _parse_database(content: Mapping[str, Any], found: Archive, pool: ModelPool)
 def _parse_rows(content: Any, texts: Mapping[str, str]) -> RowScorer | None:
     if content is None:
         return None
-    record = _record(content, "The row scorer in its manifest", {"families", "calibration", "reliability"})
+    keys = {"families", "calibration", "reliability"} | (set(content) & {"own_weight"})
+    record = _record(content, "The row scorer in its manifest", keys)
     calibration = _shaped(record["calibration"], (4,), "calibration of its row scorer")
     reliability = _shaped(record["reliability"], (len(record["reliability"]), 3), "reliability of its row scorer")
     families = _texts(record["families"], "families of its row scorer")
-    return RowScorer(families, texts["wrong"], texts["unusual"], calibration, reliability)
+    own = _shaped(record.get("own_weight", 0.0), (1,), "weight of its row scorer's own trees")
+    return RowScorer(
+        families, texts["wrong"], texts["unusual"], calibration, reliability, texts.get("own", ""), float(own[0])
+    )
 
 
 def _shaped(plain: Any, shape: tuple[int, ...], what: str) -> FloatArray:

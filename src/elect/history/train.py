@@ -1,7 +1,7 @@
 """Meta-training: corpus, scores, performance, anchors, measures, predictor, initial set, settings; a meta-database."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
 
@@ -15,6 +15,7 @@ from elect.history.database import MetaDatabase, plain_json
 from elect.history.learning import learn_database, numbers_key, predictor_params
 from elect.history.pieces import Pieces, digest
 from elect.history.records import MetaRecords, Recipe, check_corpus, read_record, work_folder
+from elect.history.row_adapting import LEAST_GROUPS, adapt, row_tasks
 from elect.history.tuning import Trial, tune_settings
 from elect.history.workers import score_corpus
 from elect.measures import PAPER_MEASURES
@@ -56,7 +57,22 @@ def train(
     jobs = n_threads(n_jobs)
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
         records = make_records(tasks, recipe, pieces, bar, jobs, cluster)
-        return database_of(records, pieces, pairs_per_task=pairs_per_task, tune=tune, n_jobs=jobs, bar=bar)
+        database = database_of(records, pieces, pairs_per_task=pairs_per_task, tune=tune, n_jobs=jobs, bar=bar)
+        return _with_rows(database, tasks, pieces, bar) if tune else database
+
+
+def _with_rows(database: MetaDatabase, tasks: Sequence[LabeledTask], pieces: Pieces, bar: Meter) -> MetaDatabase:
+    """The shipped row scorer leaned towards these tasks, with the evidence, where that gains."""
+    from elect.history.shipped import shipped_database
+
+    base = shipped_database().row_scorer
+    if base is None or len({task.group for task in tasks}) < LEAST_GROUPS:
+        return database
+    scorer, told = adapt(base, row_tasks(tasks, pieces, bar))
+    if told is None:
+        return database
+    calibration = {**plain_json(database.calibration or {}), "rows": asdict(told)}
+    return replace(database, row_scorer=scorer if told.kept else None, calibration=calibration)
 
 
 def make_records(
