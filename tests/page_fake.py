@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 
 from elect.core import Candidate, ModelPool, ModelSpec, Neighbor, SearchStep, Selection
+from elect.detect.agreement import FamilyAgreement
 from elect.page._base import (
     Aim,
     ColumnFacts,
     Download,
     DownloadKind,
-    FamilyAgreement,
     Placed,
     Progress,
     Ranking,
@@ -77,6 +77,9 @@ class FakeProduct:
             for name, kind in frame.schema.items()
             if kind.is_numeric()
         }
+
+    def written(self, column: str, number: float) -> str:
+        return f"{number:.4g}"
 
     def search(self, left_out: Sequence[str]) -> "FakeSearch":
         self.searches.append(tuple(left_out))
@@ -216,9 +219,10 @@ class FakeFound:
         best = int(np.argmax(wanted))
         return best if np.isfinite(wanted[best]) else None
 
-    def tell(self, position: int, said: bool | None) -> None:
+    def tell(self, position: int, said: bool | None) -> str:
         assert position not in [told for told, _ in self.told], "a row is told once"
         self.told.append((position, said))
+        return ""
 
     def undo(self) -> None:
         self.told.pop()

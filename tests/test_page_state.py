@@ -248,14 +248,14 @@ def test_every_number_lies_in_a_bin_and_bins_ascend(values: list[float]) -> None
     bins = views.Bins.of(pl.Series("x", values), numbers)
     assert bins.edges is not None
     assert (np.diff(bins.edges) >= 0).all()
-    drawn = views.bars(bins, np.zeros(len(values), bool))
+    drawn = views.bars(bins, np.zeros(len(values), bool), str)
     assert sum(drawn["counts"]) + drawn["missing"] == len(values)
     assert drawn["missing"] == int((~np.isfinite(numbers)).sum())
 
 
 def test_words_beyond_the_commonest_are_one_bar() -> None:
     cells = pl.Series("w", [*["a"] * 5, *["b"] * 3, *[f"w{i}" for i in range(20)], None])
-    drawn = views.bars(views.Bins.of(cells, None), np.arange(29) < 5)
+    drawn = views.bars(views.Bins.of(cells, None), np.arange(29) < 5, str)
     assert drawn["names"][:2] == ["a", "b"]
     assert drawn["names"][-1] == "others"
     assert (drawn["counts"][0], drawn["flagged"][0], drawn["missing"], drawn["distinct"]) == (5, 5, 1, 22)

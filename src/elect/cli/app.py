@@ -9,6 +9,7 @@ from elect.cli.corpus import corpus
 from elect.cli.detect import detect
 from elect.cli.info import info
 from elect.cli.models import models
+from elect.cli.open import open_page
 from elect.cli.score import score
 from elect.cli.select import select
 from elect.cli.train import train
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 for command in (select, detect, score, train, corpus, models, info):
     app.command()(command)
+app.command("open")(open_page)
 app.add_typer(bench, name="bench")
 
 

@@ -1,5 +1,6 @@
 """How far the models that were evaluated agree with the pick, on the whole and about single rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,3 +56,26 @@ def agreement_of(scorer: PoolScorer, selection: Selection, n_outliers: int) -> A
 
 def _top(scores: FloatArray, count: int) -> IntArray:
     return np.argsort(-scores, kind="stable")[:count]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyAgreement:
+    """The rank correlation of what each two families say of the rows (families x families), a family speaking with the
+    mean rank its models give a row."""
+
+    families: tuple[str, ...]
+    correlation: FloatArray
+
+
+def family_agreement(scorer: PoolScorer, evaluated: Sequence[str]) -> FamilyAgreement:
+    """How far the families agree that were evaluated. Models that give every row the same score take no part."""
+    from scipy.stats import rankdata
+
+    ranks: dict[str, list[FloatArray]] = {}
+    for model_id in evaluated:
+        scores = scorer.scores(model_id)
+        if np.ptp(scores) > 0:
+            ranks.setdefault(scorer.pool[model_id].detector, []).append(rankdata(scores))
+    said = [rankdata(np.mean(columns, axis=0)) for columns in ranks.values()]
+    found = np.atleast_2d(np.corrcoef(said)) if said else np.empty((0, 0))
+    return FamilyAgreement(tuple(ranks), np.nan_to_num(found))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.core import SearchStep, Selection
+from elect.detect.agreement import FamilyAgreement
 from elect.support.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ DOWNLOADS: tuple[DownloadKind, ...] = ("csv", "parquet", "report", "detector")
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """What is known of every row at one moment. ``kind`` holds places in ``kinds``; ``threshold`` is a chance, the one
-    the product would set."""
+    the product would set; ``left`` says how many outliers are expected among the rows not asked about."""
 
     chance: FloatArray
     kind: NDArray[np.int8]
     kinds: tuple[str, ...]
     threshold: float
     pick: str | None = None
+    left: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +65,6 @@ class ColumnFacts:
     done: str
     why: str
     missing: float
-
-
-@dataclass(frozen=True, eq=False)
-class FamilyAgreement:
-    """The rank correlation of each two families (families x families)."""
-
-    families: tuple[str, ...]
-    correlation: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +122,10 @@ class Found(Protocol):
         """The row to ask about next; None when there is none left."""
         ...
 
-    def tell(self, position: int, said: bool | None) -> None: ...
+    def tell(self, position: int, said: bool | None) -> str:
+        """Take an answer; what is worth knowing about it, as a sentence that is mostly empty."""
+        ...
+
     def undo(self) -> None: ...
 
     def download(self, kind: DownloadKind, ranking: Ranking, threshold: float) -> Download:
@@ -159,6 +156,10 @@ class Product(Protocol):
     @property
     def numbers(self) -> Mapping[str, FloatArray]:
         """The columns that hold numbers or moments, as numbers (NaN where there is none)."""
+        ...
+
+    def written(self, column: str, number: float) -> str:
+        """A number of a column as people write it: a date where it stands for one."""
         ...
 
     def search(self, left_out: Sequence[str]) -> Search:

@@ -71,6 +71,7 @@ class Moment:
         return {
             "ranking": {
                 "pick": self.ranking.pick,
+                "left": self.ranking.left,
                 "threshold": self.threshold,
                 "suggested": self.ranking.threshold,
                 "is_own": self.own_threshold is not None,

@@ -87,7 +87,7 @@ class Reader:
                     "ordinary": values[1] if like is not None else None,
                     "bin": int(bins.place[position]),
                     "number": None if number is None or not np.isfinite(number[position]) else float(number[position]),
-                    "bars": views.bars(bins, above),
+                    "bars": self._bars(name, above),
                 }
             )
         view = self._rows(moment, ranking, np.array([position]), reasoned=True)[0]
@@ -131,7 +131,7 @@ class Reader:
                     "why": None if fact is None else fact.why,
                     "missing": None if fact is None else fact.missing,
                     "left_out": name in moment.left_out,
-                    "bars": views.bars(self._bins_of(name), above),
+                    "bars": self._bars(name, above),
                 }
             )
         return {"columns": found}
@@ -223,6 +223,9 @@ class Reader:
             kept = (moment.rows_version, views.places(ranking.chance))
             self._places = kept
         return kept[1]
+
+    def _bars(self, name: str, above: NDArray[np.bool_]) -> View:
+        return views.bars(self._bins_of(name), above, lambda number: self._product.written(name, number))
 
     def _bins_of(self, name: str) -> views.Bins:
         if name not in self._bins:

@@ -204,9 +204,9 @@ class PageState:
         answers = moment.answers
         if tuple(self._told) != answers:
             last = _difference(self._told, answers)
-            self._catch_up(found)
+            note = self._catch_up(found)
             after = found.ranking()
-            changed = None if last is None else self._changed(moment, before, after, last)
+            changed = None if last is None else {**self._changed(moment, before, after, last), "note": note}
             with self._lock:
                 self._change(ranking=after, rows_version=self.moment.rows_version + 1, changed=changed)
         self._ask()
@@ -216,16 +216,19 @@ class PageState:
         if moment.found is not None:
             self._change(question=moment.found.ask(moment.aim))
 
-    def _catch_up(self, found: Found) -> None:
+    def _catch_up(self, found: Found) -> str:
+        """Tell what was not told yet; what is worth knowing about the last answer."""
         answers = list(self.moment.answers)
         same = 0
         while same < min(len(answers), len(self._told)) and answers[same] == self._told[same]:
             same += 1
         for _ in range(len(self._told) - same):
             found.undo()
+        note = ""
         for position, said in answers[same:]:
-            found.tell(position, said)
+            note = found.tell(position, said)
         self._told = answers
+        return note
 
     def _changed(self, moment: Moment, before: Ranking, after: Ranking, given: Given) -> dict[str, Any]:
         threshold = (moment.threshold, replace(moment, ranking=after).threshold)

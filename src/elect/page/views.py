@@ -1,6 +1,6 @@
 """What the page shows, as plain JSON values. Pure functions of what the product found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.core import SearchStep, Selection
-from elect.page._base import FamilyAgreement, Ranking
+from elect.detect.agreement import FamilyAgreement
+from elect.page._base import Ranking
 from elect.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -157,13 +158,14 @@ class Bins:
         return cls(place, None, names, distinct)
 
 
-def bars(bins: Bins, above: NDArray[np.bool_]) -> View:
+def bars(bins: Bins, above: NDArray[np.bool_], written: Callable[[float], str]) -> View:
     """A histogram of a column, with the flagged rows apart."""
     edges, names = bins.edges, bins.names
     n = len(names) if names is not None else max(1, 0 if edges is None else len(edges) - 1)
     known = bins.place >= 0
     return {
         "edges": None if edges is None else [float(edge) for edge in edges],
+        "ends": None if edges is None else [written(float(edges[0])), written(float(edges[-1]))],
         "names": names,
         "distinct": bins.distinct,
         "counts": np.bincount(bins.place[known], minlength=n).tolist(),

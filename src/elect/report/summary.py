@@ -92,12 +92,24 @@ def histogram(scores: FloatArray, threshold: float) -> Histogram:
 def map_points(X: FloatArray, scores: FloatArray, threshold: float, seed: int = 0) -> ScoreMap:
     """The rows along the two principal directions: all up to 1200, above that the most outlying and a sample.
 
-    Values are cut at the 0.5th and 99.5th percentiles of each direction, so that one far row does not press all others
-    into a corner; it is then drawn at the border.
-
     >>> found = map_points(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.1]]), np.array([0.0, 1.0, 2.0]), 1.5)
     >>> len(found.points), found.points[2].is_outlier
     (3, True)
+    """
+    placed, shown = plane(X, seed)
+    levels = scores.argsort(kind="stable").argsort(kind="stable") / max(1, len(scores) - 1)
+    points = tuple(
+        MapPoint(float(placed[i, 0]), float(placed[i, 1]), float(levels[i]), bool(scores[i] > threshold))
+        for i in rows_to_draw(scores, seed)
+    )
+    return ScoreMap(points, shown, len(scores))
+
+
+def plane(X: FloatArray, seed: int = 0) -> tuple[FloatArray, float]:
+    """Every row along the two principal directions, both from 0 to 1, and the share of the variance they hold.
+
+    Values are cut at the 0.5th and 99.5th percentiles of each direction, so that one far row does not press all others
+    into a corner; it is then drawn at the border.
     """
     centered = X - X.mean(axis=0)
     along, shown = _principal(centered, seed)
@@ -107,12 +119,7 @@ def map_points(X: FloatArray, scores: FloatArray, threshold: float, seed: int = 
     width = np.where(high > low, high - low, 1.0)
     placed = np.clip((along - low) / width, 0.0, 1.0)
     placed[:, high <= low] = 0.5
-    levels = scores.argsort(kind="stable").argsort(kind="stable") / max(1, len(scores) - 1)
-    points = tuple(
-        MapPoint(float(placed[i, 0]), float(placed[i, 1]), float(levels[i]), bool(scores[i] > threshold))
-        for i in _chosen(scores, seed)
-    )
-    return ScoreMap(points, shown, len(scores))
+    return placed, shown
 
 
 def _principal(centered: FloatArray, seed: int) -> tuple[FloatArray, float]:
@@ -137,7 +144,7 @@ def _principal(centered: FloatArray, seed: int) -> tuple[FloatArray, float]:
     ) / total if total else 0.0
 
 
-def _chosen(scores: FloatArray, seed: int) -> IntArray:
+def rows_to_draw(scores: FloatArray, seed: int) -> IntArray:
     """The rows to draw, ordinary ones first so that outlying ones come on top."""
     order = np.argsort(scores, kind="stable")
     if len(order) <= MOST_POINTS:

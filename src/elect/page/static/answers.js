@@ -4,7 +4,7 @@ import { answer, openRow, setAim, undo } from "./act.js";
 import { fill, h } from "./dom.js";
 import { get } from "./net.js";
 import { rowCard } from "./row.js";
-import { about, count, plural } from "./words.js";
+import { count, plural } from "./words.js";
 
 const AIMS = [
   ["learn", "Learn most", "the row whose answer tells most about all others"],
@@ -67,7 +67,7 @@ export function answersView() {
 
   function showChange(now) {
     const what = now.changed;
-    const left = now.ranking && `${about(now.ranking.flagged.missed)} below the threshold`;
+    const left = now.ranking?.left;
     if (!what) {
       fill(changed, [
         h("h2", {}, "What your answer changed"),
@@ -81,7 +81,8 @@ export function answersView() {
       what.moved > 0 ? `${plural(what.moved, "row")} changed place` : "no row changed place",
       what.kind && `what looks meant: ${what.kind}`,
       what.pick && `the pick is now ${what.pick}`,
-      left && `outliers still expected: ${left}`,
+      left && `outliers not asked about yet: ${left}`,
+      what.note,
     ].filter(Boolean);
     fill(changed, [
       h("h2", {}, "What your answer changed"),

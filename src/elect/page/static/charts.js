@@ -1,7 +1,7 @@
 // Small pictures in SVG. Each has a name for those who do not see it.
 
 import { h, svg } from "./dom.js";
-import { percent, plural, short } from "./words.js";
+import { percent, plural } from "./words.js";
 
 const W = 160;
 
@@ -44,14 +44,14 @@ export function histogram(bars, { name, value = null, bin = null, number = null,
   );
   const share = bin === null || bin < 0 ? null : `${percent(bars.counts[bin] / total)} of rows`;
   const ends = bars.edges
-    ? [h("span", {}, short(bars.edges[0])), h("span", {}, short(bars.edges.at(-1)))]
+    ? bars.ends.map((end) => h("span", {}, end))
     : [h("span", {}, share ?? plural(bars.distinct, "different value"))];
   return h("div", { class: "figure" }, drawn, h("div", { class: "axis", "aria-hidden": "true" }, ends));
 }
 
 function described(bars, name, value, bin) {
   const flagged = bars.flagged.reduce((sum, c) => sum + c, 0);
-  const range = bars.edges ? `from ${short(bars.edges[0])} to ${short(bars.edges.at(-1))}` : bars.names.join(", ");
+  const range = bars.edges ? `from ${bars.ends[0]} to ${bars.ends[1]}` : bars.names.join(", ");
   const what = `Distribution of ${name}, ${range}; ${plural(flagged, "flagged row")}`;
   if (bin === null) return what;
   if (bin < 0) return `${what}. This row has no value here`;

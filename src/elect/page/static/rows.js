@@ -38,6 +38,7 @@ export function rowsView() {
 
   const columns = () => store.table.columns.map((c, place) => ({ ...c, place })).filter((c) => c.name !== store.table.id);
   const names = () => store.table.columns.map((c) => c.name);
+  const hasKinds = () => store.now.ranking.kinds.length > 1;
 
   // The head and the widths.
 
@@ -48,7 +49,7 @@ export function rowsView() {
       { sort: "row", text: store.table.id, width: isNarrow ? 6.6 : 9 },
       { sort: "chance", text: "chance", width: isNarrow ? 7.2 : 8.4 },
       { sort: null, text: "odd?", width: 5.2, still: true },
-      { sort: "kind", text: "kind", width: 10.5 },
+      ...(hasKinds() ? [{ sort: "kind", text: "kind", width: 10.5 }] : []),
       { sort: null, text: "why", width: 23, still: true },
       ...columns().map((c) => ({ sort: `column:${c.name}`, text: c.name, width: wide(c), number: c.number })),
     ];
@@ -174,7 +175,7 @@ export function rowsView() {
   }
 
   const blank = (index) =>
-    h("tr", { id: `r${index}`, class: "blank", "aria-rowindex": index + 2 }, h("td", { colspan: columns().length + 6 }, "…"));
+    h("tr", { id: `r${index}`, class: "blank", "aria-rowindex": index + 2 }, h("td", { colspan: columns().length + 5 + hasKinds() }, "…"));
 
   function lineOf(row, index) {
     const reasons = new Map(row.reasons.map((reason) => [reason.column, reason]));
@@ -200,7 +201,7 @@ export function rowsView() {
       h("th", { scope: "row", title: row.row }, row.row),
       h("td", {}, chanceBar(row.chance, row.flagged)),
       h("td", { class: "ask" }, row.answer === "unknown" ? h("span", { class: "dim" }, "?") : null, said("yes", "y", "Odd"), said("no", "n", "Fine")),
-      h("td", { class: row.flagged ? null : "dim" }, row.flagged ? row.kind : ""),
+      hasKinds() && h("td", {}, row.flagged ? row.kind : ""),
       h("td", { class: "why", title: why }, why),
       columns().map((c) => {
         const value = row.cells[c.place];

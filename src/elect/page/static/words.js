@@ -21,14 +21,6 @@ export function about(n) {
   return `about ${n < 10 ? n.toFixed(1).replace(/\.0$/, "") : count(Math.round(n))}`;
 }
 
-/** A number short enough for an axis. */
-export function short(n) {
-  if (n === null || n === undefined) return "";
-  const size = Math.abs(n);
-  if (size !== 0 && (size >= 1e6 || size < 1e-3)) return n.toExponential(1);
-  return String(Number(n.toPrecision(4)));
-}
-
 export const SAID = { yes: "odd", no: "fine", unknown: "don't know" };
 
 /** Reasons as one line. */

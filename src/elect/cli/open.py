@@ -1,0 +1,71 @@
+"""``elect open``: the page of a table, on this machine."""
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elect.cli import parse, screen
+from elect.cli.options import Columns, Database, Drop, Id, Json, Label, NJobs, Seed, Table, Trust
+from elect.errors import InvalidInput
+from elect.support import wording
+
+
+def open_page(
+    file: Table,
+    answers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Where answers are kept and found again; by default beside the table."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port; by default a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    label: Label = None,
+    id: Id = None,
+    drop: Drop = None,
+    columns: Columns = None,
+    seed: Seed = 0,
+    database: Database = None,
+    n_jobs: NJobs = -1,
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Look at a table in the browser: odd rows, why, questions, a threshold, files. On this machine only."""
+    from elect.cli.searching import load_database
+    from elect.detect import Options, open_table
+    from elect.detect.output import check_distinct, check_output
+    from elect.page.kept import KeptAnswers, beside
+    from elect.page.product import TableProduct
+    from elect.page.server import PageServer
+    from elect.page.state import PageState
+    from elect.tables import read_table
+
+    kept = beside(file) if answers is None else answers
+    check_output(kept, "--answers", (".csv",))
+    check_distinct([file], [kept])
+    table = read_table(file)
+    for option, name in (("--label", label), ("--id", id)):
+        if name is not None and name not in table.columns:
+            raise InvalidInput(f"{option} must name a column of the table, got {name!r}.")
+    options = Options(
+        label=label,
+        id=id,
+        drop=parse.names(drop or (), table.columns),
+        columns=None if not columns else parse.names(columns, table.columns),
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    history = None if database is None else load_database(database, trust)
+    product = TableProduct(file, open_table(table, seed), history, options)
+    state = PageState(product, KeptAnswers(kept, product.row_ids))
+    server = PageServer(state, port)
+    if json:
+        screen.print_json({"address": server.address, "port": server.port, "answers": str(kept)})
+    else:
+        print(f"elect: {wording.clean(file.name)} is open at {server.address}")
+    sys.stdout.flush()
+    state.search()
+    if browser:
+        webbrowser.open(server.address)
+    server.run()
