@@ -14,7 +14,7 @@ from typer.main import get_command
 from elect.cli.app import app
 
 PAGE = Path(__file__).with_name("command-line.md")
-COMMANDS = ("select", "detect", "score", "corpus", "train", "models", "info")
+COMMANDS = ("select", "detect", "open", "score", "corpus", "train", "models", "info")
 COMMANDS += ("bench wild", "bench controlled", "bench union", "bench answers")
 
 INTRODUCTION = """\
@@ -36,6 +36,7 @@ larger than memory.
 EXAMPLES = {
     "select": "elect select payments.csv --drop country --budget 10s --json",
     "detect": "elect detect payments.csv --id payment -o scores.parquet --report report.html --save our.elect-detector",
+    "open": "elect open payments.csv --id payment",
     "score": "elect score our.elect-detector payments-of-may.csv -o may.csv",
     "corpus": "elect corpus history/",
     "train": "elect train history/ -o ours.elect --work work/",

@@ -9,7 +9,6 @@ import typer
 
 from elect.cli import parse, screen
 from elect.cli.options import Columns, Database, Drop, Id, Json, Label, NJobs, Seed, Table, Trust
-from elect.errors import InvalidInput
 from elect.support import wording
 
 
@@ -40,22 +39,18 @@ def open_page(
     from elect.page.server import PageServer
     from elect.page.state import PageState
     from elect.tables import read_table
+    from elect.tables.errors import unknown_column
 
     kept = beside(file) if answers is None else answers
     check_output(kept, "--answers", (".csv",))
     check_distinct([file], [kept])
     table = read_table(file)
-    for option, name in (("--label", label), ("--id", id)):
+    left_out, used = parse.names(drop or (), table.columns), parse.names(columns or (), table.columns)
+    named = (("--label", label), ("--id", id), *(("--drop", n) for n in left_out), *(("--columns", n) for n in used))
+    for option, name in named:
         if name is not None and name not in table.columns:
-            raise InvalidInput(f"{option} must name a column of the table, got {name!r}.")
-    options = Options(
-        label=label,
-        id=id,
-        drop=parse.names(drop or (), table.columns),
-        columns=None if not columns else parse.names(columns, table.columns),
-        seed=seed,
-        n_jobs=n_jobs,
-    )
+            raise unknown_column(name, option, table.columns)
+    options = Options(label=label, id=id, drop=left_out, columns=used or None, seed=seed, n_jobs=n_jobs)
     history = None if database is None else load_database(database, trust)
     product = TableProduct(file, open_table(table, seed), history, options)
     state = PageState(product, KeptAnswers(kept, product.row_ids))

@@ -1,0 +1,226 @@
+"""The page over the real product: what it shows is what the road of detection says."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from elect.cli import main
+from elect.detect import Options, open_table
+from elect.page.kept import KeptAnswers
+from elect.page.meanings import Numbers
+from elect.page.product import TableProduct
+from elect.page.rows import Query
+from elect.page.state import PageState
+from elect.page.together import Together, over_all_rows
+from elect.tables import read_table
+from page_serving import ready, until
+
+if TYPE_CHECKING:
+    from elect.history.database import MetaDatabase
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Orders with a few wrong values, as a person keeps them."""
+    rng = np.random.default_rng(0)
+    n = 240
+    amount = np.round(rng.lognormal(3, 0.4, n), 2)
+    amount[[7, 80]] = [9999.0, 4321.5]
+    frame = pl.DataFrame(
+        {
+            "order": [f"A{i}" for i in range(n)],
+            "when": [f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(n)],
+            "amount": [f"{value:,.2f}" for value in amount],
+            "size": rng.normal(10, 2, n).round(2),
+            "number": np.arange(n),
+            "city": rng.choice(["Rome", "Oslo", "=2+3"], n),
+        }
+    )
+    found = tmp_path_factory.mktemp("page") / "orders.csv"
+    frame.write_csv(found)
+    return found
+
+
+@pytest.fixture
+def state(path: Path, small_database: "MetaDatabase") -> Iterator[PageState]:
+    options = Options(id="order", n_jobs=1)
+    product = TableProduct(path, open_table(read_table(path)), small_database, options)
+    found = PageState(product, KeptAnswers(None, product.row_ids))
+    found.search()
+    until(lambda: found.moment.phase in ("ready", "failed"), 120)
+    assert found.moment.failure is None
+    ready(found)
+    yield found
+    found.close()
+
+
+def test_every_view_of_a_real_table(state: PageState) -> None:
+    moment, reader = state.moment, state.reader
+    json.dumps(state.document(), allow_nan=False)
+    rows = reader.rows(moment, Query(), 0, 20)["rows"]
+    assert {row["row"] for row in rows[:6]} >= {"A7", "A80"}
+    top = next(row for row in rows if row["row"] == "A7")
+    assert "amount" in [reason["column"] for reason in top["reasons"]]
+    row = reader.row(moment, 7)
+    assert row["ordinary"]["position"] not in (7, 80)
+    by_name = {column["name"]: column for column in row["columns"]}
+    assert by_name["amount"]["number"] == 9999.0
+    assert by_name["amount"]["value"] == "9,999.00"
+    assert by_name["when"]["bars"]["ends"][0].startswith("2024-01")
+    placed = reader.map(moment)
+    assert sorted(placed["positions"]) == list(range(240))
+    assert placed["chance"] == sorted(placed["chance"])
+    columns = {column["name"]: column for column in reader.columns(moment)["columns"]}
+    assert columns["order"]["role"] == "id"
+    models = reader.models(moment)
+    families = models["agreement"]["families"]
+    np.testing.assert_allclose(np.diag(models["agreement"]["correlation"]), 1.0)
+    assert len(families) > 2
+    evaluated = models["selection"]["evaluated"]
+    sides = reader.compare(moment, evaluated[0], evaluated[-1])
+    assert sides["both"]["count"] + sides["one"]["count"] == sides["count"]
+
+
+def test_answers_move_the_rows_and_undo_brings_them_back(state: PageState) -> None:
+    assert state.moment.ranking is not None
+    before = state.moment.ranking.chance.copy()
+    asked = state.moment.question
+    assert asked is not None
+    state.answer(asked, False)
+    assert state.moment.ranking.chance[asked] <= 0.05
+    assert state.moment.question != asked
+    state.answer(asked, True)
+    assert state.moment.ranking.chance[asked] >= 0.95
+    state.undo()
+    np.testing.assert_allclose(state.moment.ranking.chance, before)
+    state.set_aim("find")
+    assert state.moment.question == int(np.argmax(before))
+
+
+def test_downloads_say_what_the_page_says(state: PageState, path: Path, tmp_path: Path) -> None:
+    assert state.moment.ranking is not None
+    state.set_threshold(float(np.sort(state.moment.ranking.chance)[-5]))
+    csv = state.download("csv")
+    assert csv.name == "orders.outliers.csv"
+    table = pl.read_csv(io.BytesIO(csv.content))
+    assert table.columns[:6] == read_table(path).frame.columns
+    assert table.columns[6:] == ["elect_score", "elect_chance", "elect_outlier", "elect_kind", "elect_reasons"]
+    assert table["elect_outlier"].sum() == state.document()["ranking"]["flagged"]["count"]
+    # A spreadsheet would run what begins with an equals sign.
+    assert set(table["city"]) == {"Rome", "Oslo", "'=2+3"}
+    parquet = pl.read_parquet(io.BytesIO(state.download("parquet").content))
+    assert set(parquet["city"]) == {"Rome", "Oslo", "=2+3"}
+    np.testing.assert_allclose(parquet["elect_chance"], state.moment.ranking.chance)
+    assert b"orders.csv" in state.download("report").content
+    from elect import load_detector
+
+    (tmp_path / "d.elect-detector").write_bytes(state.download("detector").content)
+    scores = load_detector(tmp_path / "d.elect-detector").decision_function(read_table(path).frame)
+    assert len(scores) == 240
+
+
+def test_a_column_left_out_is_not_used(state: PageState) -> None:
+    state.search(["amount"])
+    until(lambda: state.moment.found_version == 2, 120)
+    ready(state)
+    columns = {column["name"]: column for column in state.reader.columns(state.moment)["columns"]}
+    assert columns["amount"]["left_out"]
+    assert columns["amount"]["role"] == "dropped"
+    rows = state.reader.rows(state.moment, Query(), 0, 50)["rows"]
+    assert all(reason["column"] != "amount" for row in rows for reason in row["reasons"])
+    assert ".without('order', 'amount')" in state.document()["python"]
+
+
+def test_a_search_that_is_stopped_at_once_has_a_ranking(path: Path, small_database: "MetaDatabase") -> None:
+    product = TableProduct(path, open_table(read_table(path)), small_database, Options(n_jobs=1))
+    search = product.search(())
+    steps = search.steps()
+    for _ in range(3):
+        next(steps)
+    found = search.found("it was stopped from the page")
+    assert found.ranking().chance.shape == (240,)
+    found.tell(3, True)
+    assert found.ranking().chance[3] >= 0.95
+    found.undo()
+    assert found.ask("learn") is not None
+    assert found.selection.stopped_because == "it was stopped from the page"
+
+
+def test_what_columns_hold(path: Path) -> None:
+    numbers = Numbers(read_table(path))
+    assert set(numbers) == {"when", "amount", "size", "number"}
+    assert numbers["amount"][7] == 9999.0
+    assert numbers.written("when", numbers["when"][0]) == "2024-01-01"
+    assert numbers.written("amount", 9999.0) == "9999"
+
+
+def test_rows_that_no_model_saw_get_the_chance_of_their_score() -> None:
+    seen, scores = np.array([0, 1, 2]), np.array([1.0, 2.0, 3.0, 2.5, 9.0, 0.0])
+    chance = over_all_rows(np.array([0.1, 0.2, 0.6]), seen, scores)
+    np.testing.assert_allclose(chance, [0.1, 0.2, 0.6, 0.4, 0.6, 0.1])
+
+
+def test_models_heard_together() -> None:
+    together = Together(50)
+    assert together.chance().max() < 0.5
+    for column in range(3):
+        together.hear(np.r_[np.random.default_rng(column).normal(size=49), 9.0])
+    assert together.chance().argmax() == 49
+    assert together.chance()[49] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--id", "nothing"], "Unknown column 'nothing' in --id"),
+        (["--label", "nothing"], "Unknown column 'nothing' in --label"),
+        (["--drop", "nothing"], "Unknown column 'nothing' in --drop"),
+        (["--answers", "no/such/folder.csv"], "there is no folder"),
+        (["--answers", "orders.txt"], "--answers must name a file that ends in .csv"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_is_served(
+    path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["open", str(path), "--no-browser", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_the_command_prints_its_address_and_ends_from_the_page(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "orders.csv"
+    copy.write_bytes(path.read_bytes())
+    command = [sys.executable, "-m", "elect.cli", "open", "orders.csv", "--no-browser", "--json", "--n-jobs", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, env=dict(os.environ))
+    try:
+        assert process.stdout is not None
+        text = b""
+        while b"}" not in text:
+            line = process.stdout.readline()
+            assert line, "the command ended"
+            text += line
+        said = json.loads(text)
+        assert said["answers"] == "orders.answers.csv"
+        assert said["address"].startswith(f"http://127.0.0.1:{said['port']}/?token=")
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert opener.open(said["address"], timeout=60).status == 200
+        origin = f"http://127.0.0.1:{said['port']}"
+        headers = {"Origin": origin, "Content-Type": "application/json"}
+        answer = urllib.request.Request(f"{origin}/api/answer", b'{"position": 7, "answer": true}', headers)
+        assert opener.open(answer, timeout=60).status == 200
+        assert opener.open(urllib.request.Request(f"{origin}/api/end", b"{}", headers), timeout=60).status == 200
+        assert process.wait(60) == 0
+        assert (tmp_path / "orders.answers.csv").read_text() == "position,row,answer\n7,7,yes\n"
+    finally:
+        process.kill()
