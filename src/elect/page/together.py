@@ -30,7 +30,9 @@ class Together:
             return np.full(len(self._sum), 0.01)
         said = self._sum / self.heard
         spread = max(float(np.median(np.abs(said - np.median(said)))) / 0.6745, 1e-12)
-        found: FloatArray = 1.0 / (1.0 + np.exp(np.clip((threshold_of(said) - said) / spread, -30, 30)))
+        found: FloatArray = 1.0 / (
+            1.0 + np.exp(np.clip((threshold_of(said, "auto", "model") - said) / spread, -30, 30))
+        )
         return found
 
 
