@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 from elect.support.atomic import write_atomically
+from elect.support.formulas import BEGINS, guarded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,23 +91,59 @@ def scores_frame(found: Scored, top: "Sequence[TopRow]") -> "pl.DataFrame":
 
 def table_bytes(frame: "pl.DataFrame", suffix: str) -> bytes:
     """A frame as CSV, TSV or Parquet, by the ending of the file's name."""
-    import polars as pl
-
     buffer = io.BytesIO()
     if suffix == ".parquet":
         frame.write_parquet(buffer)
     else:
-        # A cell that begins like a formula would be run by a spreadsheet; ids and reasons quote the user's cells.
-        text = [name for name, kind in frame.schema.items() if kind == pl.String]
-        guarded = [
-            pl.when(pl.col(name).str.contains(r"^[=+@\t\r-]"))
-            .then(pl.lit("'") + pl.col(name))
-            .otherwise(pl.col(name))
-            .alias(name)
-            for name in text
-        ]
-        frame.with_columns(guarded).write_csv(buffer, separator="\t" if suffix == ".tsv" else ",")
+        safe_text(frame).write_csv(buffer, separator="\t" if suffix == ".tsv" else ",")
     return buffer.getvalue()
+
+
+def safe_text(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """The frame as a text file can hold it: no cell and no name that a spreadsheet would run, no nested values."""
+    import polars as pl
+
+    columns, names = [_guarded(_flat(column)) for column in frame], list[str]()
+    for name in map(guarded, frame.columns):
+        while name in names:
+            name = f"'{name}"
+        names.append(name)
+    return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
+
+
+def _flat(column: "pl.Series") -> "pl.Series":
+    """A column of a kind that CSV knows; the text of a value where it is none."""
+    import polars as pl
+
+    if column.dtype in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    if column.dtype == pl.Duration:
+        return column.dt.to_string("iso")
+    if column.dtype == pl.Binary:
+        return pl.Series(column.name, [None if v is None else _readable(v) for v in column], dtype=pl.String)
+    if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Null):
+        return pl.Series(column.name, [None if v is None else str(v) for v in column.to_list()], dtype=pl.String)
+    return column
+
+
+def _readable(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
+
+
+def _guarded(column: "pl.Series") -> "pl.Series":
+    """Ids, cells and reasons quote what stands in the table; a formula among them would be run by a spreadsheet."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column
+    risky = column.str.contains(BEGINS).fill_null(False)
+    if not risky.any():
+        return column
+    texts = pl.Series([guarded(text) for text in column.filter(risky)], dtype=pl.String)
+    return column.scatter(risky.arg_true(), texts)
 
 
 def _is_device(path: Path) -> bool:
