@@ -149,7 +149,7 @@ def test_other_encodings_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("bench", "wild", "--source", "imagined"), "must be one of published, computed"),
         (("bench", "controlled", "--source", "published"), "No such option"),
         (("bench", "answers", "--counts", "few"), "must be whole numbers"),
-        (("bench", "answers", "--testbed", "union"), "must be one of wild, controlled"),
+        (("bench", "answers", "--testbed", "union"), "must be one of wild, odd, errors"),
         (("bench", "wild", "--protocol", "lax"), "must be one of loo, strict"),
         (("models", "--family", "SVDD"), "--family must be one of"),
         (("info", "{good}"), "cannot be loaded"),

@@ -20,6 +20,7 @@ Kind = Literal["wrong value", "unusual combination", "far from all others"]
 KINDS: tuple[Kind, ...] = ("wrong value", "unusual combination", "far from all others")
 _GROUPS = ([PLACE[name] for name in WRONG_VALUE], [PLACE[name] for name in COMBINATION])
 _SIGNALS_AT_ONCE = 8_000_000
+_MOST_SUSPECTS = 25
 _COMMON = 2.0
 """What an eighth of the rows has speaks for none of them."""
 
@@ -74,17 +75,13 @@ class Committee:
         It is what the expert of wrong values would say less if nothing were odd about the cell, and how rare its oddest
         signal is in the table.
         """
-        n, columns, kinds = signals.shape
         now = self._experts(scores, signals)[0]
-        out = 0.5 * np.maximum(self._rarity(signals) - _COMMON, 0.0)
-        step = max(1, _SIGNALS_AT_ONCE // max(columns * columns * kinds, 1))
-        for start in range(0, n, step):
-            part = signals[start : start + step]
-            left = np.repeat(part, columns, axis=0)
-            left[np.arange(len(left)), np.tile(np.arange(columns), len(part))] = 0.0
-            without = self._experts(np.repeat(scores[start : start + step], columns, axis=0), left)[0]
-            less = now[start : start + step, None] - without.reshape(len(part), columns)
-            out[start : start + step] += np.maximum(less, 0.0)
+        rarity = self._rarity(signals)
+        out = 0.5 * np.maximum(rarity - _COMMON, 0.0)
+        # In a wide table only the oddest cells can carry a row.
+        for place in np.argsort(-rarity, axis=1, kind="stable").T[:_MOST_SUSPECTS]:
+            without = self.scorer.experts(self.table.describe(scores, _summary_without(signals, place)))[0]
+            out[np.arange(len(out)), place] += np.maximum(now - without, 0.0)
         return out
 
     def _experts(self, scores: FloatArray, signals: Signals) -> tuple[FloatArray, FloatArray]:
@@ -97,6 +94,13 @@ class Committee:
             own = signals[:, :, place].astype(np.float64)
             found = np.maximum(found, np.where(own > 0, log_rank(ordered, own.ravel()).reshape(own.shape), 0.0))
         return found
+
+
+def _summary_without(signals: Signals, column: IntArray) -> CellSummary:
+    """What the cells of each row say together when nothing is odd about one of them."""
+    left = signals.copy()
+    left[np.arange(len(left)), column] = 0.0
+    return summarize(left)
 
 
 def _without(signals: Signals, group: list[int]) -> Signals:
