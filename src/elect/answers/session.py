@@ -213,7 +213,7 @@ class Feedback:
         for row in self._told:
             if row not in self._columns:
                 self._columns[row] = self._space.covariance(self._rows, self._rows.at([row]))[:, 0]
-        self._covariance = np.empty((self.n_rows, len(self._told)))
+        self._covariance = np.empty((self.n_rows, len(self._told)), order="F")
         for place, row in enumerate(self._told):
             self._covariance[:, place] = self._columns[row]
         self._log_odds = self._prior
