@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elect.page.kept import KeptAnswers
+from elect.answers.kept import KeptAnswers
 from elect.page.server import PageServer
 from elect.page.state import PageState
 from page_fake import FakeProduct

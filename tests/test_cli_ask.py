@@ -2,13 +2,19 @@
 
 import csv
 import json
+import os
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+fcntl = pytest.importorskip("fcntl", reason="there is no pseudo-terminal on this system")
+termios = pytest.importorskip("termios")
 
 
 def elect(*args: str, said: str = "") -> "subprocess.CompletedProcess[str]":
@@ -33,14 +39,16 @@ def answers_of(path: Path) -> list[Any]:
 
 def test_answers_are_asked_kept_and_resumed(table: Path, tmp_path: Path) -> None:
     kept = tmp_path / "answers.csv"
-    first = elect("detect", str(table), "--ask", "3", "--answers", str(kept), "--json", said="y\nmaybe\nn\nd\n")
+    first = elect("detect", str(table), "--ask", "3", "--answers", str(kept), "--json", said="y\nmaybe\nn\n?\n")
     assert first.returncode == 0, first.stderr
     assert first.stderr.count("question") == 3
-    assert "typical rows:" in first.stderr
+    assert "than" in first.stderr or "the lowest" in first.stderr
+    assert "median" in first.stderr
     assert json.loads(first.stdout)["strategy"] == "answers"
     assert [line["answer"] for line in answers_of(kept)] == ["yes", "no", "unknown"]
     again = elect("detect", str(table), "--ask", "4", "--answers", str(kept), "--json", said="q\n")
     assert "3 answers read" in again.stderr
+    assert "3 answers kept in" in again.stderr
     assert again.stderr.count("question") == 1
     assert json.loads(again.stdout)["model"] == json.loads(first.stdout)["model"]
     assert len(answers_of(kept)) == 3
@@ -69,3 +77,95 @@ def test_bad_answer_files_are_one_line(table: Path, tmp_path: Path, content: str
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert kept.read_text() == content
+
+
+class Terminal:
+    """``elect`` in a real pseudo-terminal, driven as a person would."""
+
+    def __init__(self, *args: str) -> None:
+        self.master, slave = os.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "elect.cli", *args],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            # The terminal of the process itself: Ctrl-C becomes its signal.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, text: str, seconds: float = 240.0) -> str:
+        """What is shown up to a text, which is then taken as read."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            ready, _, _ = select.select([self.master], [], [], max(end - time.monotonic(), 0))
+            try:
+                more = os.read(self.master, 65536) if ready else b""
+            except OSError:  # the other side is closed
+                more = b""
+            assert more, f"{text!r} was not shown, but: {self.seen}"
+            self.seen += more.decode(errors="replace")
+        shown, _, self.seen = self.seen.partition(text)
+        return shown
+
+    def press(self, key: str) -> None:
+        os.write(self.master, key.encode())
+
+    def end(self) -> str:
+        shown = self.seen
+        while True:
+            try:
+                more = os.read(self.master, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more.decode(errors="replace")
+        assert self.process.wait(timeout=60) == 0, shown
+        os.close(self.master)
+        return shown
+
+
+def test_the_dialogue_on_a_terminal(tmp_path: Path, table: Path) -> None:
+    mine = tmp_path / "mine.csv"
+    mine.write_text(table.read_text())
+    kept = tmp_path / "mine.answers.csv"
+    first = Terminal("detect", str(mine), "--ask", "9", "--aim", "find", "-q")
+    shown = first.until("q enough: ")
+    assert "question 1 of 9" in shown
+    for column in ("a ", "b ", "c "):
+        assert f"\n  {column}" in shown  # the whole row
+    assert not kept.exists()
+    first.press("u")
+    assert "no answer to take back" in first.until("q enough: ")
+    first.press("y")
+    assert "question 2 of 9" in first.until("q enough: ")
+    assert [line["answer"] for line in answers_of(kept)] == ["yes"]  # kept at once
+    first.press("x")  # no key: asked again
+    first.until("q enough: ")
+    first.press("?")
+    first.until("question 3 of 9")
+    first.until("q enough: ")
+    assert [line["answer"] for line in answers_of(kept)] == ["yes", "unknown"]
+    first.press("u")
+    assert "taken back" in first.until("question 2 of 9")
+    first.until("q enough: ")
+    assert [line["answer"] for line in answers_of(kept)] == ["yes"]
+    first.press("n")
+    first.until("q enough: ")
+    first.press("\x03")  # Ctrl-C
+    shown = first.end()
+    assert "stopped; going on with the answers so far" in shown
+    assert "2 answers kept in" in shown
+    assert "threshold" in shown  # it went on to the result
+    assert [line["answer"] for line in answers_of(kept)] == ["yes", "no"]
+
+    again = Terminal("detect", str(mine), "--ask", "9", "-q")
+    shown = again.until("q enough: ")
+    assert "2 answers read" in shown
+    assert "question 3 of 9" in shown
+    again.press("q")
+    assert "threshold" in again.end()
+    assert [line["answer"] for line in answers_of(kept)] == ["yes", "no"]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elect.answers.kept import KeptAnswers, beside
 from elect.errors import InvalidInput
 from elect.page import views
 from elect.page._base import Ranking
-from elect.page.kept import KeptAnswers, beside
 from elect.page.reader import NotYet
 from elect.page.rows import Query, find, ordered
 from elect.page.state import PageState

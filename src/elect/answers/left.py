@@ -1,6 +1,7 @@
 """How many outliers are left among the rows not asked about, and which rows to flag.
 
-The chances of the open rows add up to the number expected. On tasks with known outliers the true number is that times a
+The chances of the open rows add up to the number expected, the answers counting half: they rank rows well, but say too
+surely how many there are. On tasks with known outliers the true number is that times a
 factor that scatters like a Gamma distribution of mean 1, hardly less after many answers than after few; given the
 factor it is Poisson, so that it is negative binomial.
 """
@@ -8,9 +9,13 @@ factor it is Poisson, so that it is negative binomial.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import nbinom
 
 from elect.support.arrays import FloatArray
+
+COUNTED = 0.5
+"""How much of what the answers say of a row counts for the number. Chosen with the shape."""
 
 SHAPE = 0.6
 """Of that Gamma distribution: with it 90 % intervals hold about nine in ten on the tasks it was chosen on."""
@@ -32,18 +37,19 @@ class Remaining:
         return f"about {round(self.expected):,} more ({self.low:,} to {self.high:,})"
 
 
-def remaining(open_chance: FloatArray) -> Remaining:
-    """From the chances of the rows not asked about (rows,).
+def remaining(prior: FloatArray, log_odds: FloatArray) -> Remaining:
+    """From the log-odds of the rows not asked about, without and with the answers (rows,).
 
-    >>> found = remaining(np.full(100, 0.1))
+    >>> tenth = np.full(100, np.log(1 / 9))
+    >>> found = remaining(tenth, tenth)
     >>> round(found.expected), found.low, found.high
     (10, 0, 37)
     """
-    expected = float(open_chance.sum())
+    expected = float(expit(prior + COUNTED * (log_odds - prior)).sum())
     if expected <= 0:
         return Remaining(0.0, 0, 0)
     low, high = nbinom.ppf([0.05, 0.95], SHAPE, SHAPE / (SHAPE + expected))
-    return Remaining(expected, int(low), min(int(high), len(open_chance)))
+    return Remaining(expected, int(low), min(int(high), len(prior)))
 
 
 def threshold_of(chance: FloatArray) -> float:

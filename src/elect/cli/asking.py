@@ -1,125 +1,187 @@
 """``elect detect --ask``: questions on the terminal, and answers in a file that a later run goes on from."""
 
-import csv
-import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elect.errors import InvalidInput
 from elect.support import wording
-from elect.support.atomic import write_atomically
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from elect.answers import Feedback
     from elect.core import Selection
     from elect.detect.election import Election
+    from elect.support.arrays import FloatArray
+    from elect.tables.features import ColumnStep
 
-WORDS: dict[str, bool | None] = {"yes": True, "y": True, "no": False, "n": False, "unknown": None, "d": None}
-_SHOWN_COLUMNS = 4
+SAID: dict[str, bool | None] = {"y": True, "n": False, "?": None}
+_KEYS = "an outlier?  y yes   n no   ? don't know   u undo   q enough: "
+MOST_COLUMNS = 60
+"""Of a wider table the columns in which the row stands out most are shown."""
 
 
-def ask(election: "Election", selection: "Selection", count: int, path: Path | None) -> "Selection":
+def ask(
+    election: "Election", selection: "Selection", count: int, path: Path, aim: Literal["learn", "find"] = "learn"
+) -> "Selection":
     """Ask about up to ``count`` rows in all, those answered in ``path`` included; the pick after the answers."""
     from elect.answers import Feedback, open_scores
+    from elect.answers.kept import KeptAnswers
 
-    scorer = election.scorer
-    feedback = Feedback.of(*open_scores(election.database, scorer, np.asarray(scorer.work.Z), selection))
-    given = _read(path, election, feedback)
-    if given:
-        print(f"elect: {wording.count(given, 'answer')} read from {path}", file=sys.stderr)
-    while len(feedback.answers) < min(count, feedback.n_rows):
-        row = feedback.ask()
-        print(_question(election, feedback, row, count), file=sys.stderr, flush=True)
-        said = _prompt()
-        if said == "q":
-            break
-        feedback.tell(row, WORDS[said])
-        if path is not None:
-            write_atomically(path, _file(election, feedback))
-        print(f"elect: the pick is now {feedback.selection.model_id}", file=sys.stderr)
+    scorer, treatment = election.scorer, election.treatment
+    assert treatment is not None  # a file is a table
+    names = treatment.row_ids(election.opened.sample)[election.drawn]
+    kept = KeptAnswers(path, names, election.positions)
+    place = {int(position): row for row, position in enumerate(election.positions)}
+    earlier = kept.read()
+    feedback = Feedback.of(*open_scores(election.database, scorer, np.asarray(scorer.work.Z), selection), aim=aim)
+    for position, said in earlier:
+        feedback.tell(place[position], said)
+    if earlier:
+        _say(f"elect: {wording.count(len(earlier), 'answer')} read from {path}")
+    question = Question(election, names)
+    try:
+        with _every_key():
+            for _ in _dialogue(feedback, question, count):
+                kept.write([(int(election.positions[answer.row]), answer.is_outlier) for answer in feedback.answers])
+    except KeyboardInterrupt:
+        _say("\nelect: stopped; going on with the answers so far")
+    if feedback.answers:
+        _say(f"elect: {wording.count(len(feedback.answers), 'answer')} kept in {path}; {feedback.left}")
     return feedback.selection
 
 
-def _prompt() -> str:
-    """One answer; the end of standard input ends the questions."""
+def _dialogue(feedback: "Feedback", question: "Question", count: int) -> Iterator[None]:
+    """Ask until there are so many answers, or enough; yields after every change of the answers."""
+    while len(feedback.answers) < min(count, feedback.n_rows):
+        row = feedback.ask()
+        _say(question.text(row, f"question {len(feedback.answers) + 1} of {count}", feedback.chance))
+        while True:
+            key = _key()
+            if key == "q":
+                return
+            if key == "u" and not feedback.answers:
+                _say("There is no answer to take back.")
+            elif key == "u":
+                _say(f"The answer about row {question.name(feedback.undo())} is taken back.")
+                break
+            elif key in SAID:
+                note = feedback.tell(row, SAID[key])
+                _say(f"{note} {feedback.left}, the pick is {feedback.selection.model_id}".strip())
+                break
+        yield
+
+
+class Question:
+    """A row as it is shown: every value, where it stands in its column, and what is usual there."""
+
+    def __init__(self, election: "Election", names: "pl.Series") -> None:
+        assert election.treatment is not None
+        self._frame, self._names, self._Z = election.cells, names, election.scorer.work.Z
+        self._steps: dict[str, ColumnStep] = {step.column: step for step in election.treatment.steps}
+        self._read: dict[str, FloatArray | None] = {}
+        self._sources = [feature.source for feature in election.treatment.features]
+
+    def name(self, row: int) -> str:
+        return wording.cell(self._names[row], longest=40)
+
+    def text(self, row: int, title: str, chance: Any) -> str:
+        from elect.detect.explaining import describe
+
+        lines = [f"\n{title}: row {self.name(row)}, chance {wording.percent(float(chance[row]))}"]
+        shown = self._by_unusual(row)
+        width = min(max(len(wording.clean(column)) for column in shown), 30)
+        for column in shown[:MOST_COLUMNS]:
+            value, usual, numbers = wording.cell(self._frame[column][row], longest=40), "", None
+            if column in self._steps:
+                value, usual = describe(self._steps[column], self._frame, row)
+                value, numbers = wording.short(value, 40), self._numbers(column)
+            facts = ", ".join(fact for fact in (standing(self._frame[column], row, numbers), usual) if fact)
+            lines.append(f"  {wording.short(column, 30):{width}}  {value:<20}  {facts}".rstrip())
+        if len(shown) > MOST_COLUMNS:
+            lines.append(f"  and {wording.count(len(shown) - MOST_COLUMNS, 'column')} that stand out less")
+        return "\n".join(lines)
+
+    def _numbers(self, column: str) -> "FloatArray | None":
+        """The values of a column of numbers or times, read once."""
+        if column not in self._read:
+            encoder = self._steps[column].encoder
+            ordered = encoder.kind in ("number", "time")
+            self._read[column] = encoder.encode(self._frame[column])[:, 0] if ordered else None
+        return self._read[column]
+
+    def _by_unusual(self, row: int) -> list[str]:
+        """All columns, those in which the row is farthest from the middle first, those without a part last."""
+        far = np.abs(self._Z[row] - np.median(self._Z, axis=0))
+        used = [self._sources[i] for i in np.argsort(-far, kind="stable")]
+        return list(dict.fromkeys([*used, *self._frame.columns]))
+
+
+def standing(column: "pl.Series", row: int, numbers: "FloatArray | None" = None) -> str:
+    """Where a value stands in its column; ``numbers`` are its values where it holds numbers or times.
+
+    >>> import polars as pl
+    >>> column = pl.Series(["1", "2", "3", "90", None])
+    >>> numbers = np.array([1.0, 2.0, 3.0, 90.0, 2.5])
+    >>> [standing(column, row, numbers) for row in (0, 2, 3, 4)]
+    ['the lowest', 'higher than 50% of rows', 'the highest', 'as in 20% of rows']
+    >>> standing(pl.Series(["a", "b", "b"]), 1)
+    'as in 67% of rows'
+    """
+    missing = column.is_null().to_numpy()
+    if numbers is None or missing[row]:
+        same = missing if missing[row] else (column == column[row]).fill_null(False).to_numpy()
+        return f"as in {wording.percent(float(same.mean()))} of rows"
+    known, value = numbers[~missing], numbers[row]
+    below, above = float((known < value).mean()), float((known > value).mean())
+    if not below and not above:
+        return "as in all rows"
+    if not above or not below:
+        return "the highest" if not above else "the lowest"
+    word, share = ("higher", below) if below >= above else ("lower", above)
+    return f"{word} than {wording.percent(share)} of rows"
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _key() -> str:
+    """One key of a terminal, or the first letter of a line; the end of the input is enough."""
     while True:
-        print("an outlier? [y]es, [n]o, [d]on't know, [q]uit: ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        if not line:
-            print(file=sys.stderr)
+        print(_KEYS, end="", file=sys.stderr, flush=True)
+        if sys.stdin.isatty():
+            key = sys.stdin.read(1)
+            _say(key if key.isprintable() else "")
+        else:
+            line = sys.stdin.readline()
+            key = line.strip()[:1] or ("\n" if line else "")
+        if key in ("", "\x04"):
             return "q"
-        said = line.strip().lower()
-        if said in WORDS or said in ("q", "quit"):
-            return "q" if said.startswith("q") else said
+        if key.lower() in (*SAID, "u", "q"):
+            return key.lower()
 
 
-def _question(election: "Election", feedback: "Feedback", row: int, count: int) -> str:
-    """The row with its most unusual columns, and two typical rows to compare with."""
-    frame = election.cells
-    names = _names(election)
-    columns = _unusual(election, row)
-    typical = np.argsort(feedback.chance, kind="stable")[:2]
-    lines = [f"\nquestion {len(feedback.answers) + 1} of {count}: row {_text(names[row])}"]
-    width = max(len(column) for column in columns)
-    for column in columns:
-        values = frame[column]
-        others = " | ".join(_text(values[int(t)]) for t in typical)
-        lines.append(f"  {_text(column):{width}}  {_text(values[row]):>16}   typical rows: {others}")
-    return "\n".join(lines)
-
-
-def _unusual(election: "Election", row: int) -> list[str]:
-    """The columns in which the row is farthest from the middle of the table, farthest first."""
-    assert election.treatment is not None  # a file is a table
-    Z = election.scorer.work.Z
-    far = np.abs(Z[row] - np.median(Z, axis=0))
-    sources = [feature.source for feature in election.treatment.features]
-    order = np.argsort(-far, kind="stable")
-    return list(dict.fromkeys(sources[i] for i in order))[:_SHOWN_COLUMNS]
-
-
-def _names(election: "Election") -> Any:
-    """What names the rows that may be asked about."""
-    assert election.treatment is not None
-    return election.treatment.row_ids(election.opened.sample)[election.drawn]
-
-
-def _text(value: Any) -> str:
-    return wording.cell(value, longest=40)
-
-
-def _file(election: "Election", feedback: "Feedback") -> bytes:
-    words = {True: "yes", False: "no", None: "unknown"}
-    names = _names(election)
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(["position", "row", "answer"])
-    for answer in feedback.answers:
-        writer.writerow([int(election.positions[answer.row]), names[answer.row], words[answer.is_outlier]])
-    return buffer.getvalue().encode()
-
-
-def _read(path: Path | None, election: "Election", feedback: "Feedback") -> int:
-    """Take the answers of an earlier run; how many."""
-    if path is None or not path.exists():
-        return 0
-    places = {int(position): row for row, position in enumerate(election.positions)}
+@contextmanager
+def _every_key() -> Iterator[None]:
+    """A terminal gives every key at once; Ctrl-C stays what it is. Where that cannot be, Enter ends an answer."""
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            if not {"position", "answer"} <= set(reader.fieldnames or ()):
-                raise ValueError
-            lines = list(reader)
-        answers = [(int(line["position"]), WORDS[line["answer"].strip().lower()]) for line in lines]
-    except (OSError, KeyError, ValueError, AttributeError, UnicodeDecodeError, csv.Error):
-        raise InvalidInput(
-            f"{path} must be a CSV file with the columns 'position' (from 0) and 'answer' (yes, no, unknown)."
-        ) from None
-    for position, said in answers:
-        if position not in places:
-            raise InvalidInput(f"{path} answers for row {position}, which is not among the rows the election looks at.")
-        feedback.tell(places[position], said)
-    return len(answers)
+        import termios
+        import tty
+    except ImportError:  # not a POSIX system
+        yield
+        return
+    if not sys.stdin.isatty():
+        yield
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -54,9 +54,17 @@ def detect(
     answers: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.csv", help="Where answers are kept and read from again: columns position, row, answer."
+            metavar="FILE.csv",
+            help="Where answers are kept and read from again; by default beside the table, as NAME.answers.csv.",
         ),
     ] = None,
+    aim: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What questions are for. learn: what tells most; find: the likeliest outlier not yet asked about.",
+        ),
+    ] = "learn",
     top: Top = 10,
     label: Label = None,
     id: Id = None,
@@ -77,6 +85,7 @@ def detect(
     share, seconds = parse.contamination(contamination), parse.seconds(budget)
     targets = Targets(output, report, save)
     targets.check(read=[path for path in (file, database) if path is not None], answers=answers)
+    wanted = parse.aim(aim)
     from elect.cli.searching import searched
     from elect.detect import Options, findings_of
 
@@ -96,9 +105,10 @@ def detect(
     if stopped and not quiet:
         print(f"elect: {stopped}; going on with the pick so far, {selection.model_id}.", file=sys.stderr)
     if ask or answers is not None:
+        from elect.answers.kept import beside
         from elect.cli.asking import ask as ask_about
 
-        selection = ask_about(election, selection, ask, answers)
+        selection = ask_about(election, selection, ask, answers or beside(file), wanted)
     detection = election.detect(selection)
     found = Detected(detection, findings_of(election, detection, top), top, targets)
     targets.write(found, database=database, trust=trust)

@@ -43,6 +43,20 @@ def contamination(text: str) -> float | Literal["auto"]:
     return share
 
 
+def aim(text: str) -> Literal["learn", "find"]:
+    """What questions are for.
+
+    >>> aim("Find")
+    'find'
+    """
+    match text.strip().lower():
+        case "learn":
+            return "learn"
+        case "find":
+            return "find"
+    raise InvalidInput(f"--aim must be learn or find, got {text!r}.")
+
+
 def names(given: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     """Column names given one at a time or with commas; a name that has a comma itself is taken as it is.
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from elect.answers.kept import Given
 from elect.core import SearchStep
 from elect.page import views
 from elect.page._base import Aim, Found, Ranking
-from elect.page.kept import Given
 
 Phase = Literal["searching", "finishing", "ready", "failed", "ended"]
 

@@ -7,10 +7,10 @@ from concurrent.futures import wait
 from dataclasses import replace
 from typing import Any
 
+from elect.answers.kept import Given, KeptAnswers
 from elect.errors import ElectError, InvalidInput
 from elect.page import views
 from elect.page._base import AIMS, DOWNLOADS, Download, Found, Product, Ranking
-from elect.page.kept import Given, KeptAnswers
 from elect.page.moment import Moment
 from elect.page.reader import NotYet, Reader
 from elect.page.worker import Stop, Worker
