@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from elect.answers.kept import KeptAnswers
 from elect.cli import main
 from elect.detect import Options, open_table
-from elect.page.kept import KeptAnswers
 from elect.page.meanings import Numbers
 from elect.page.product import TableProduct
 from elect.page.rows import Query

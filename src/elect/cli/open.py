@@ -31,10 +31,10 @@ def open_page(
     json: Json = False,
 ) -> None:
     """Look at a table in the browser: odd rows, why, questions, a threshold, files. On this machine only."""
+    from elect.answers.kept import KeptAnswers, beside
     from elect.cli.searching import load_database
     from elect.detect import Options, open_table
     from elect.detect.output import check_distinct, check_output
-    from elect.page.kept import KeptAnswers, beside
     from elect.page.product import TableProduct
     from elect.page.server import PageServer
     from elect.page.state import PageState
