@@ -15,7 +15,7 @@ from elect.cli.app import app
 
 PAGE = Path(__file__).with_name("command-line.md")
 COMMANDS = ("select", "detect", "open", "score", "corpus", "train", "models", "info")
-COMMANDS += ("bench wild", "bench controlled", "bench union", "bench answers")
+COMMANDS += ("bench wild", "bench controlled", "bench union", "bench errors", "bench odd", "bench answers")
 
 INTRODUCTION = """\
 # The command line
@@ -45,6 +45,8 @@ EXAMPLES = {
     "bench wild": "elect bench wild --source published --protocol strict --json",
     "bench controlled": "elect bench controlled --methods MetaOD,ISAC --work work/",
     "bench union": "elect bench union --corpus corpus/corpus.json --work work/",
+    "bench errors": "elect bench errors --corpus corpus/corpus.json --work work/ --json",
+    "bench odd": "elect bench odd --corpus corpus/corpus.json --work work/ --leave-kinds-out --json",
     "bench answers": "elect bench answers --counts 0,5,10,20 --json",
 }
 

@@ -23,6 +23,12 @@ Methods = Annotated[
     typer.Option(metavar="NAMES", help="Some of the methods, ELECT always being one; by default all."),
 ]
 Work = Annotated[Path | None, typer.Option(metavar="DIR", help="A folder that keeps finished pieces.")]
+Corpora = Annotated[
+    list[Path] | None,
+    typer.Option("--corpus", metavar="FILE", help="A corpus of the history, as elect corpus writes; repeat it."),
+]
+Folds = Annotated[int, typer.Option(metavar="N", min=2, help="So many folds of sources, each left out once.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Judge only so many tasks.")]
 
 
 @app.command()
@@ -57,10 +63,7 @@ def controlled(
 
 @app.command()
 def union(
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A corpus of the history, as elect corpus writes; repeat it."),
-    ] = None,
+    corpus: Corpora = None,
     work: Work = None,
     seed: Seed = 0,
     json: Json = False,
@@ -129,6 +132,68 @@ def answers(
         return
     heads = ("wrong", "n", "mean_ap", "low", "high", "mean_ap_unasked", "found", "worse", "mean_rank")
     rows = [[row["method"], *(_shown(row[head]) for head in heads)] for row in result["answers"]]
+    screen.grid(screen.stdout(), [("method", False), *((head.replace("_", " "), True) for head in heads)], rows)
+
+
+@app.command()
+def errors(
+    corpus: Corpora = None,
+    folds: Folds = 5,
+    limit: Limit = None,
+    work: Work = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How well wrong values in real tables are found, by the committee and by its rivals."""
+    from elect.bench.errors import run_errors
+
+    result = run_errors(corpus or [], n_folds=folds, limit=limit, work_dir=_folder(work), progress=not quiet)
+    if json:
+        screen.print_json(result)
+        return
+    _ranked(result["methods"], ("mean_ap", "standard_error", "tasks", "groups", "named_first"))
+    told = {name.replace("_", " "): value for name, value in result["calibration"].items() if name != "reliability"}
+    screen.grid(screen.stdout(), [("calibration", False), ("", True)], [[n, _shown(v)] for n, v in told.items()])
+
+
+@app.command()
+def odd(
+    corpus: Corpora = None,
+    folds: Folds = 5,
+    limit: Limit = None,
+    no_pool: Annotated[
+        bool, typer.Option("--no-pool", help="Leave out the paper's 297 models and the best of them in hindsight.")
+    ] = False,
+    leave_kinds_out: Annotated[
+        bool, typer.Option("--leave-kinds-out", help="Judge each kind of tasks also with its whole kind left out.")
+    ] = False,
+    work: Work = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How well rows of rare classes are ranked, by the committee and by its rivals; then every other kind of task."""
+    from elect.bench.odd import run_odd
+
+    result = run_odd(
+        corpus or [],
+        n_folds=folds,
+        limit=limit,
+        pool=not no_pool,
+        leave_kinds_out=leave_kinds_out,
+        work_dir=_folder(work),
+        progress=not quiet,
+    )
+    if json:
+        screen.print_json(result)
+        return
+    _ranked(result["methods"], ("mean_ap", "standard_error", "tasks", "groups"))
+    heads = [head for head in result["kinds"][0] if head != "kind"]
+    rows = [[row["kind"], *(_shown(row[head]) for head in heads)] for row in result["kinds"]]
+    screen.grid(screen.stdout(), [("kind", False), *((head.replace("_", " "), True) for head in heads)], rows)
+
+
+def _ranked(methods: list[dict[str, Any]], heads: tuple[str, ...]) -> None:
+    rows = [[row["name"], *(_shown(row[head]) for head in heads)] for row in methods]
     screen.grid(screen.stdout(), [("method", False), *((head.replace("_", " "), True) for head in heads)], rows)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elect.committee.committee import cell_summary
 from elect.committee.features import RowTable, feature_names
-from elect.committee.scorer import RowScorer, calibrated, chance_of, either, leaning
+from elect.committee.scorer import LEANING, RARER, RowScorer, calibrated, chance_of, either, leaning
 from elect.committee.voices import FAMILIES, voice_scores
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
@@ -120,6 +120,11 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
     calibration = np.array([a, b, c, d])
     chances = [chance_of(either(*calibrated(*said, calibration))) for said in left_out]
     return RowScorer(FAMILIES, *_experts(tasks, seed), calibration, reliability_of(tasks, chances))
+
+
+def recipe() -> tuple[Any, ...]:
+    """All that decides, besides the tasks, what is learned."""
+    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, RARER
 
 
 def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> FloatArray:
