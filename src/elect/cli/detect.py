@@ -139,7 +139,8 @@ class Targets:
         ):
             if path is not None:
                 files.check_output(path, option, suffixes)
-        files.check_distinct(read, [path for path in self.named.values() if path is not None])
+        kept = [] if answers is None else [answers]
+        files.check_distinct(read, [*kept, *(path for path in self.named.values() if path is not None)])
 
     def write(self, found: "Detected", *, database: Path | None, trust: bool) -> None:
         """Everything is made before anything is written: what fails then leaves no file behind."""
@@ -175,6 +176,7 @@ class Detected:
         found = self.detection
         return {
             **documents.selection(found.selection),
+            "read": documents.reading(found.opened.sample.reading),
             "n_rows": len(found.scores),
             "threshold": found.threshold,
             "contamination": found.options.contamination,
@@ -194,7 +196,7 @@ class Detected:
         threshold = (
             f"{wording.number(found.threshold)} ({rule_of(found.options.contamination, found.options.scorer)}); {above}"
         )
-        lines = [render.table(found.opened, found.treatment), *render.pick(found.selection), ("threshold", threshold)]
+        lines = [*render.table(found.opened, found.treatment), *render.pick(found.selection), ("threshold", threshold)]
         screen.pairs(console, [*lines, *render.evaluation(found.evaluation)])
         console.print()
         render.top_rows(console, self.findings.top[: self.top], found.row_ids.name)

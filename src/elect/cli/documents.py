@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elect.core import Selection
     from elect.detect.detection import Evaluation, TopRow
-    from elect.tables import ColumnTreatment
+    from elect.tables import ColumnTreatment, Reading
 
 
 def model(found: "Selection") -> dict[str, Any]:
@@ -31,6 +31,11 @@ def selection(found: "Selection") -> dict[str, Any]:
         "failures": [{"id": model_id, "why": why} for model_id, why in found.failures],
         "notes": list(found.notes),
     }
+
+
+def reading(found: "Reading | None") -> dict[str, Any] | None:
+    """How the table was read."""
+    return None if found is None else asdict(found)
 
 
 def columns(treatment: "ColumnTreatment | None") -> list[dict[str, Any]]:

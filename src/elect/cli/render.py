@@ -11,20 +11,26 @@ if TYPE_CHECKING:
     from elect.core import Selection
     from elect.detect.detection import Evaluation, TopRow
     from elect.detect.opened import OpenedTable
-    from elect.tables import ColumnTreatment
+    from elect.tables import ColumnTreatment, Reading
 
 Lines = list[tuple[str, str]]
 _SHOWN_TASKS = 5
 
 
-def table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> tuple[str, str]:
-    """What was read."""
+def table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> Lines:
+    """What was read, and how."""
     columns = opened.n_columns
     used = columns if treatment is None else len(treatment.sources)
     gone = [] if treatment is None else [s.column for s in treatment.summary() if s.role == "dropped"]
     left_out = f"; left out: {wording.listed(gone)}" if gone else ""
     rows, used_of = wording.count(opened.n_rows, "row"), f"{wording.count(used)} of {wording.count(columns, 'column')}"
-    return "table", f"{opened.source}, {rows}, {used_of} used{left_out}"
+    lines = [("table", f"{opened.source}, {rows}, {used_of} used{left_out}")]
+    return [*lines, *reading(opened.sample.reading)]
+
+
+def reading(found: "Reading | None") -> Lines:
+    """How it was read: whether there was a header, and what else was found out."""
+    return [] if found is None else [("read as", str(found))]
 
 
 def pick(found: "Selection") -> Lines:

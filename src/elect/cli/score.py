@@ -61,6 +61,7 @@ class Scored:
     def document(self) -> dict[str, Any]:
         return {
             "model": documents.model(self.saved.selection),
+            "read": documents.reading(self.found.reading),
             "n_rows": len(self.found.scores),
             "threshold": self.saved.threshold,
             "n_outliers": int(self.found.labels.sum()),
@@ -77,6 +78,7 @@ class Scored:
             console,
             [
                 ("table", f"{self.file}, {wording.count(n, 'row')}"),
+                *render.reading(self.found.reading),
                 ("detector", self.saved.selection.model_id),
                 ("threshold", f"{wording.number(self.saved.threshold)}; {above}"),
                 *render.evaluation(self.found.evaluation),

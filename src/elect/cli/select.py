@@ -78,12 +78,13 @@ class Selected:
     def document(self) -> dict[str, Any]:
         return {
             **documents.selection(self.selection),
+            "read": documents.reading(self.opened.sample.reading),
             "n_rows": self.opened.n_rows,
             "columns": documents.columns(self.treatment),
             "evaluation": documents.evaluation(self.evaluation),
         }
 
     def say(self, console: "Console") -> None:
-        lines = [render.table(self.opened, self.treatment), *render.pick(self.selection)]
+        lines = [*render.table(self.opened, self.treatment), *render.pick(self.selection)]
         screen.pairs(console, [*lines, *render.evaluation(self.evaluation)])
         render.notes(console, self.selection.notes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from elect.detect.scorers import TableScorer
 from elect.support.arrays import FloatArray
-from elect.tables import ColumnTreatment, Table
+from elect.tables import ColumnTreatment, Reading, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +24,7 @@ class ScoredBatches:
     label: "pl.Series | None"
     columns: tuple[str, ...]
     notes: tuple[str, ...]
+    reading: Reading | None = None
 
 
 def score_batches(
@@ -32,14 +33,18 @@ def score_batches(
     """Score every row, one batch at a time. A row's score does not depend on its batch."""
     import polars as pl
 
-    scores, ids, labels = [], [], []
+    scores: list[FloatArray] = []
+    ids, labels = [], []
     unread: Counter[str] = Counter()
     columns: tuple[str, ...] = ()
+    reading: Reading | None = None
     for batch in batches:
+        if not scores:
+            treatment.refuse_unreadable(batch)
         scores.append(score(treatment.transform(batch), batch.frame))
         ids.append(treatment.row_ids(batch))
         unread.update(treatment.unread(batch))
-        columns = batch.columns
+        columns, reading = batch.columns, batch.reading
         if label is not None and label in columns:
             labels.append(batch.frame[label])
     n_rows = sum(map(len, scores))
@@ -49,4 +54,5 @@ def score_batches(
         pl.concat(labels) if labels else None,
         columns,
         treatment.surprises(unread, n_rows),
+        reading,
     )

@@ -16,7 +16,7 @@ from elect.detect.findings import Said, places_to_explain, top_rows
 from elect.detect.saving import SavedDetector
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
-from elect.tables import TableError, iter_batches, read_labels
+from elect.tables import Reading, TableError, iter_batches, read_labels
 from elect.tables.errors import unknown_column
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class ScoredTable:
     evaluation: Evaluation | None
     notes: tuple[str, ...]
     chance: FloatArray | None = None
+    reading: Reading | None = None
 
 
 def score_file(
@@ -71,4 +72,4 @@ def score_file(
         said = replace(said, reasons=saved.explainer.reasons(rows, cells))
     tops = top_rows(shown, found.ids[shown], found.scores, saved.threshold, said)
     labels = (found.scores > saved.threshold).astype(np.intp)
-    return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes, chance)
+    return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes, chance, found.reading)

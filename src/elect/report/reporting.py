@@ -62,6 +62,6 @@ def summary_of(
         ),
         first=top,
         evaluation=detection.evaluation,
-        notes=(*detection.selection.notes, *detection.notes),
+        notes=(*detection.opened.sample.notes, *detection.selection.notes, *detection.notes),
         version=version("elect"),
     )

@@ -16,6 +16,7 @@ from elect.tables.errors import (
 from elect.tables.features import ColumnSummary, Feature
 from elect.tables.labels import Labels, read_labels
 from elect.tables.read import iter_batches, read_table
+from elect.tables.reading import Reading
 from elect.tables.table import Table
 from elect.tables.treatment import ColumnTreatment
 
@@ -28,6 +29,7 @@ __all__ = [
     "MissingExtra",
     "NoUsableColumn",
     "RaggedRows",
+    "Reading",
     "Table",
     "TableError",
     "TooFewRows",

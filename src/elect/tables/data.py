@@ -1,11 +1,14 @@
 """Tables that are already in memory: pandas, polars, numpy, Arrow, lists and dictionaries."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.tables.arrow import Notes, frame_of
 from elect.tables.errors import TableError
 from elect.tables.table import Table, column_names
 
@@ -36,14 +39,24 @@ def from_data(data: Any) -> Table:
     if isinstance(data, list | tuple):
         return _from_list(data)
     if hasattr(data, "__arrow_c_stream__"):
-        column_names(getattr(getattr(data, "schema", None), "names", ()), "The Arrow table")
-        return _named(pl.DataFrame(data), "The Arrow table")
+        return _from_arrow(data)
     if hasattr(data, "toarray"):
         raise TableError("A sparse matrix is not a table elect can read; pass its .toarray() if it fits in memory.")
     raise TableError(
         f"A table must be a file name, a pandas or polars frame, an Arrow table, a two-dimensional array or a list of "
         f"dictionaries, got {type(data).__name__}."
     )
+
+
+def _from_arrow(data: Any) -> Table:
+    source, notes = "The Arrow table", Notes()
+    try:
+        frame = frame_of(import_module("pyarrow").table(data), source, None, notes)
+    except TableError:
+        raise
+    except Exception as error:
+        raise TableError(f"{source} could not be read ({type(error).__name__}: {str(error)[:100]}).") from None
+    return replace(_named(frame, source), notes=tuple(notes))
 
 
 def _named(frame: "pl.DataFrame", source: str) -> Table:

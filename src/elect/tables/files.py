@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elect.support import wording
+from elect.tables import foreign
+from elect.tables.arrow import Notes, frame_of
 from elect.tables.dialect import Dialect, lines
 from elect.tables.errors import MissingExtra, RaggedRows, TableError, UnreadableFile
+from elect.tables.reading import Reading
 from elect.tables.table import column_names
 
 if TYPE_CHECKING:
@@ -73,13 +76,12 @@ def file_format(path: Path) -> str:
 @contextmanager
 def opening(path: Path, what: str = "text") -> Iterator[None]:
     """Turns what a library says about a broken file into one line for the user."""
-    arrow = import_module("pyarrow")
     try:
         yield
-    except TableError:
+    except (TableError, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
-    except (arrow.ArrowException, OSError, EOFError, UnicodeError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")[:200] if str(error) else type(error).__name__
+    except BaseException as error:  # a panic of a reader is no Exception
+        reason = str(error).splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
         raise UnreadableFile(
             f"{path} is not a readable {what} file ({reason}); it may be damaged or cut short: write it again."
         ) from None
@@ -150,28 +152,31 @@ def _explaining(path: Path, dialect: Dialect) -> Iterator[None]:
 # --- binary formats -----------------------------------------------------------------------------------------------
 
 
-def read_parquet(path: Path) -> "pl.DataFrame":
+def read_parquet(path: Path, notes: Notes) -> "pl.DataFrame":
     with opening(path, "Parquet"):
-        return _frame(path, import_module("pyarrow.parquet").ParquetFile(str(path)).read())
+        return _frame(path, import_module("pyarrow.parquet").ParquetFile(str(path)).read(), notes=notes)
 
 
-def parquet_batches(path: Path, rows: int) -> Iterator["pl.DataFrame"]:
+def parquet_batches(path: Path, rows: int, notes: Notes) -> Iterator["pl.DataFrame"]:
     with opening(path, "Parquet"):
         file = import_module("pyarrow.parquet").ParquetFile(str(path))
-        yield from _regroup((_frame(path, batch) for batch in file.iter_batches(batch_size=rows)), rows)
+        batches = file.iter_batches(batch_size=rows)
+        yield from _regroup((_frame(path, batch, notes=notes) for batch in batches), rows)
 
 
-def read_arrow(path: Path) -> "pl.DataFrame":
+def read_arrow(path: Path, notes: Notes) -> "pl.DataFrame":
+    foreign.check(path, "arrow")
     with opening(path, "Arrow"):
-        return _frame(path, _ipc(path).read_all())
+        return _frame(path, _ipc(path).read_all(), notes=notes)
 
 
-def arrow_batches(path: Path, rows: int) -> Iterator["pl.DataFrame"]:
+def arrow_batches(path: Path, rows: int, notes: Notes) -> Iterator["pl.DataFrame"]:
+    foreign.check(path, "arrow")
     with opening(path, "Arrow"):
         file = _ipc(path)
         count = getattr(file, "num_record_batches", None)
         batches = iter(file) if count is None else (file.get_batch(position) for position in range(count))
-        yield from _regroup((_frame(path, batch) for batch in batches), rows)
+        yield from _regroup((_frame(path, batch, notes=notes) for batch in batches), rows)
 
 
 def _ipc(path: Path) -> Any:
@@ -184,13 +189,13 @@ def _ipc(path: Path) -> Any:
         return arrow.ipc.open_stream(source)
 
 
-def read_feather_v1(path: Path) -> "pl.DataFrame":
-    with opening(path, "Feather"):
-        return _frame(path, import_module("pyarrow.feather").read_table(str(path)))
+def read_feather_v1(path: Path, notes: Notes) -> "pl.DataFrame":
+    with foreign.converted(path, "feather") as (clean, _), opening(path, "Feather"):
+        return _frame(path, _loaded(clean), notes=notes)
 
 
-def read_excel(path: Path, sheet: str | int | None) -> "pl.DataFrame":
-    """One sheet of a workbook: the first, or the one named or numbered (from 1)."""
+def read_excel(path: Path, sheet: str | int | None, notes: Notes) -> "tuple[pl.DataFrame, Reading]":
+    """One sheet of a workbook: the first, or the one named or numbered (from 1). Its first filled row is the header."""
     import polars as pl
 
     if find_spec("fastexcel") is None:
@@ -198,45 +203,30 @@ def read_excel(path: Path, sheet: str | int | None) -> "pl.DataFrame":
             f"{path} is an Excel workbook, which needs the package fastexcel; run pip install 'elect[excel]', "
             "or save the sheet as CSV."
         )
-    fastexcel = import_module("fastexcel")
-    chosen = sheet if isinstance(sheet, str) else (sheet or 1) - 1
-    try:
-        book = fastexcel.read_excel(str(path))
-        if chosen not in book.sheet_names and not (isinstance(chosen, int) and 0 <= chosen < len(book.sheet_names)):
-            raise TableError(f"{path} has no sheet {sheet!r}; it has {wording.quoted(book.sheet_names)}.")
-        # The header is read by itself: the reader would rename repeated columns, and drop rows without values.
-        header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_arrow()
-        if header.num_rows == 0:
-            raise UnreadableFile(f"{path} has an empty sheet; a table needs a header and at least one row.")
-        body = book.load_sheet(
-            chosen, header_row=None, skip_rows=1, schema_sample_rows=None, skip_whitespace_tail_rows=True
-        ).to_arrow()
-    except fastexcel.FastExcelError as error:
-        reason = str(error).splitlines()[0][:200]
-        raise UnreadableFile(f"{path} is not a readable Excel workbook ({reason}); save it again, or as CSV.") from None
-    names = [column[0].as_py() or "" if len(column) else "" for column in header.columns]
-    frame = _frame(path, body, column_names(names, str(path)))
+    with foreign.converted(path, "excel", sheet=sheet) as (clean, told), opening(path, "Excel"):
+        frame = _frame(path, _loaded(clean), column_names(told["names"], str(path)), notes)
+    if told["header_row"] > 1:
+        notes.say(f"The table begins in row {told['header_row']} of the sheet, with its header.")
+    if told["sheets"] > 1 and sheet is None:
+        notes.say(f"The workbook has {told['sheets']} sheets, of which the first was read, {told['sheet']!r}.")
     # A workbook stores every number as a float; whole ones are integers again, as they would be in a Parquet file.
     whole = [c for c in frame if c.dtype.is_float() and bool(((c.round() == c) & (c.abs() < 2**53)).all())]
-    return frame.with_columns([column.cast(pl.Int64) for column in whole])
+    reading = Reading("Excel", told["header_row"], sheet=told["sheet"])
+    return frame.with_columns([column.cast(pl.Int64) for column in whole]), reading
+
+
+def _loaded(path: Path) -> Any:
+    """A clean file of our own, read into memory: it is gone soon."""
+    arrow = import_module("pyarrow")
+    with arrow.OSFile(str(path)) as source:
+        return arrow.ipc.open_file(source).read_all()
 
 
 # --- frames -------------------------------------------------------------------------------------------------------
 
 
-def _frame(path: Path, data: Any, columns: tuple[str, ...] | None = None) -> "pl.DataFrame":
-    """An Arrow table or batch as a frame."""
-    import polars as pl
-
-    arrow = import_module("pyarrow")
-    if columns is None:
-        column_names(data.schema.names, str(path))  # polars would raise on repeated names, in words of its own
-    if isinstance(data, arrow.RecordBatch):
-        data = arrow.Table.from_batches([data])
-    frame = pl.from_arrow(data)
-    assert isinstance(frame, pl.DataFrame)
-    if columns is not None:
-        frame.columns = list(columns)
+def _frame(path: Path, data: Any, columns: tuple[str, ...] | None = None, notes: Notes | None = None) -> "pl.DataFrame":
+    frame: pl.DataFrame = frame_of(data, str(path), columns, notes)
     return frame
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from elect.support import wording
 from elect.tables.errors import DuplicateColumns, TableError, TooFewRows, unknown_column
+from elect.tables.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +19,8 @@ class Table:
     ``row_ids`` names each row: the index of a pandas frame, otherwise the row's position counted from 0.
     Cells of a text file stay text here (``"007"`` keeps its zeros); ``ColumnTreatment`` decides what they mean, once,
     so that a batch can never be understood differently from the whole file. ``decimal`` is the decimal mark that a text
-    file shows ("." or ","), None where it shows neither. ``notes`` say how the table was read.
+    file shows ("." or ","), None where it shows neither. ``reading`` says how a file was read, ``notes`` say it in
+    sentences.
 
     >>> from elect.tables import read_table
     >>> table = read_table([{"city": "Rome", "visits": 3}, {"city": "Oslo"}])
@@ -31,6 +33,7 @@ class Table:
     source: str
     notes: tuple[str, ...] = ()
     decimal: str | None = None
+    reading: Reading | None = None
 
     @classmethod
     def of(
@@ -42,6 +45,7 @@ class Table:
         first_row: int = 0,
         notes: Sequence[str] = (),
         decimal: str | None = None,
+        reading: Reading | None = None,
     ) -> "Table":
         """A table with rows named by ``row_ids``, or by their position from ``first_row`` on."""
         import polars as pl
@@ -52,7 +56,7 @@ class Table:
             raise TooFewRows(f"{source} has columns but no rows; add at least one row below the header.")
         if row_ids is None:
             row_ids = pl.int_range(first_row, first_row + frame.height, eager=True)
-        return cls(frame, row_ids.alias("row"), source, tuple(notes), decimal)
+        return cls(frame, row_ids.alias("row"), source, tuple(notes), decimal, reading)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,9 +92,7 @@ class Table:
 
     def slice(self, start: int, rows: int) -> "Table":
         """Some consecutive rows, still with their ids."""
-        return Table(
-            self.frame.slice(start, rows), self.row_ids.slice(start, rows), self.source, self.notes, self.decimal
-        )
+        return replace(self, frame=self.frame.slice(start, rows), row_ids=self.row_ids.slice(start, rows))
 
 
 def column_names(names: Sequence[object], source: str) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from elect.tables.labels import Labels, read_labels
 from elect.tables.learn import learn
 from elect.tables.read import read_table
 from elect.tables.table import Table
+from elect.tables.values import words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,6 +157,24 @@ class ColumnTreatment:
         table = read_table(data)
         self._require_columns(table)
         return {step.column: step.encoder.unread(table.frame[step.column]) for step in self.steps}
+
+    def refuse_unreadable(self, data: Any) -> None:
+        """Say that nothing in a table could be read: its rows would all look the same, and usual."""
+        table = read_table(data)
+        self._require_columns(table)
+        found = 0
+        for step in self.steps:
+            column = table.frame[step.column]
+            unread = 0 if step.encoder.kind == "category" else step.encoder.unread(column)
+            if unread + words(column).null_count() < table.n_rows:
+                return
+            found += unread
+        if found:
+            raise TableError(
+                f"{table.source}: no value of {wording.quoted(self.sources)} could be read as what was learned; is the "
+                "decimal mark, the form of dates or the order of columns another one? Write it as the table it was "
+                "learned from."
+            )
 
     def surprises(self, unread: Mapping[str, int], n_rows: int) -> tuple[str, ...]:
         """What a later table of so many rows held that this one did not, in words."""
