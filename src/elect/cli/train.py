@@ -80,6 +80,8 @@ class Trained:
     seconds: float
 
     def document(self) -> dict[str, Any]:
+        from elect.history.database import plain_json
+
         return {
             "output": str(self.output),
             "bytes": self.size,
@@ -88,7 +90,7 @@ class Trained:
             "metric": self.database.settings.metric,
             "anchors": list(self.database.anchors),
             "initial_models": list(self.database.initial_models),
-            "rows": None if self.database.calibration is None else self.database.calibration.get("rows"),
+            "rows": plain_json((self.database.calibration or {}).get("rows")),
             "seconds": self.seconds,
         }
 
