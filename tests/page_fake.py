@@ -22,7 +22,7 @@ from elect.support.arrays import FloatArray
 
 POOL = ModelPool.of([ModelSpec.of("kNN", method="mean", n_neighbors=20), ModelSpec.of("IForest", n_estimators=100)])
 FAMILIES = ("IForest", "kNN", "LOF", "HBOS", "LODA", "ABOD", "COF", "OCSVM")
-KINDS = ("value looks wrong", "unusual combination", "far from all others")
+KINDS = ("", "wrong value", "unusual combination", "far from all others")
 N_STEPS = 24
 
 
@@ -110,8 +110,8 @@ class FakeSearch:
             if self.product.hold is not None and index == 6:
                 self.product.hold.wait()
             self.trace.append(self._step(index))
-            ranking = ranking_of(self.z * (0.5 + 0.5 * index / N_STEPS), self.trace[-1].pick.model_id)
-            yield Progress(index + 1, N_STEPS, "evaluating models", self.trace[-1], ranking if index % 3 == 0 else None)
+            early = FakeFound(self, self.found().selection) if index == 0 else None
+            yield Progress(index + 1, N_STEPS, "evaluating models", self.trace[-1], early)
 
     def _step(self, index: int) -> SearchStep:
         family = FAMILIES[index % len(FAMILIES)]
@@ -137,8 +137,9 @@ def ranking_of(z: FloatArray, pick: str) -> Ranking:
     far = np.abs(z)
     top = far.max(axis=1)
     chance = 1 / (1 + np.exp(-(top - 6.0)))
-    kind = np.where(top > 2.5 * np.sort(far, axis=1)[:, -2 if far.shape[1] > 1 else -1], 0, 1)
-    kind[top > 60] = 2
+    kind = np.where(top > 2.5 * np.sort(far, axis=1)[:, -2 if far.shape[1] > 1 else -1], 1, 2)
+    kind[top > 60] = 3
+    kind[top < 3] = 0
     return Ranking(np.clip(chance, 0.001, 0.999), kind.astype(np.int8), KINDS, 0.5, pick)
 
 

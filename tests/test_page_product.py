@@ -21,7 +21,6 @@ from elect.page.meanings import Numbers
 from elect.page.product import TableProduct
 from elect.page.rows import Query
 from elect.page.state import PageState
-from elect.page.together import Together, over_all_rows
 from elect.tables import read_table
 from page_serving import ready, until
 
@@ -131,7 +130,7 @@ def test_downloads_say_what_the_page_says(state: PageState, path: Path, tmp_path
 
 def test_a_column_left_out_is_not_used(state: PageState) -> None:
     state.search(["amount"])
-    until(lambda: state.moment.found_version == 2, 120)
+    until(lambda: state.moment.found_version == 4, 120)
     ready(state)
     columns = {column["name"]: column for column in state.reader.columns(state.moment)["columns"]}
     assert columns["amount"]["left_out"]
@@ -141,11 +140,14 @@ def test_a_column_left_out_is_not_used(state: PageState) -> None:
     assert ".without('order', 'amount')" in state.document()["python"]
 
 
-def test_a_search_that_is_stopped_at_once_has_a_ranking(path: Path, small_database: "MetaDatabase") -> None:
+@pytest.mark.parametrize("stopped_after", [0, 1, 2, 3, 6])
+def test_a_search_that_is_stopped_at_once_has_a_ranking(
+    path: Path, small_database: "MetaDatabase", stopped_after: int
+) -> None:
     product = TableProduct(path, open_table(read_table(path)), small_database, Options(n_jobs=1))
     search = product.search(())
     steps = search.steps()
-    for _ in range(3):
+    for _ in range(stopped_after):
         next(steps)
     found = search.found("it was stopped from the page")
     assert found.ranking().chance.shape == (240,)
@@ -164,19 +166,29 @@ def test_what_columns_hold(path: Path) -> None:
     assert numbers.written("amount", 9999.0) == "9999"
 
 
-def test_rows_that_no_model_saw_get_the_chance_of_their_score() -> None:
-    seen, scores = np.array([0, 1, 2]), np.array([1.0, 2.0, 3.0, 2.5, 9.0, 0.0])
-    chance = over_all_rows(np.array([0.1, 0.2, 0.6]), seen, scores)
-    np.testing.assert_allclose(chance, [0.1, 0.2, 0.6, 0.4, 0.6, 0.1])
-
-
-def test_models_heard_together() -> None:
-    together = Together(50)
-    assert together.chance().max() < 0.5
-    for column in range(3):
-        together.hear(np.r_[np.random.default_rng(column).normal(size=49), 9.0])
-    assert together.chance().argmax() == 49
-    assert together.chance()[49] > 0.5
+def test_answers_reach_rows_that_no_model_saw(
+    path: Path, small_database: "MetaDatabase", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elect.detect.election.MAX_ROWS", 100)
+    product = TableProduct(path, open_table(read_table(path)), small_database, Options(id="order", n_jobs=1))
+    search = product.search(())
+    found = next(progress.found for progress in search.steps() if progress.found is not None)
+    assert found.ranking().chance.shape == (240,)
+    assert {7, 80} <= set(np.argsort(-found.ranking().chance)[:6].tolist())
+    assert found.ask("find") == int(found.ranking().chance.argmax())
+    unseen = int(np.flatnonzero(found._place < 0)[0])
+    before = found.ranking().chance
+    assert found.tell(unseen, True) == ""
+    assert found.ranking().chance[unseen] >= 0.95
+    found.undo()
+    np.testing.assert_allclose(found.ranking().chance, before)
+    seen = int(found._election.positions[0])
+    found.tell(seen, True)
+    shift = found.ranking().chance - before
+    others = np.setdiff1d(np.flatnonzero(found._place < 0), [seen])
+    assert np.abs(shift[others]).max() > 1e-3
+    assert len(found.placed().positions) == 240
+    assert found.ordinary_like(unseen) not in (None, unseen)
 
 
 @pytest.mark.parametrize(

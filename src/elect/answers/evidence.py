@@ -8,6 +8,7 @@ from scipy.special import logit
 
 from elect.answers.posterior import Posterior
 from elect.errors import InvalidInput
+from elect.measures import rank
 from elect.support.arrays import FloatArray, read_only
 
 
@@ -42,3 +43,16 @@ def evidence_of_ranks(
     signals = np.column_stack([high[:, names == name].mean(axis=1) for name in dict.fromkeys(families)])
     chance = np.clip(posterior.outlier_chance(), 1e-4, 1 - 1e-4)
     return RowEvidence(read_only(logit(chance)), read_only(columns), read_only(signals))
+
+
+def evidence_of_scores(
+    log_odds: FloatArray, scores: FloatArray, families: Sequence[str], columns: FloatArray
+) -> RowEvidence:
+    """From the log-odds of the committee, and the scores of its voices (rows x voices) with the family of each.
+
+    The signals are, as above, the mean log-ranks of the families.
+    """
+    names = np.array(families)
+    high = -np.log((rank(scores) - 0.5) / len(scores))
+    signals = np.column_stack([high[:, names == name].mean(axis=1) for name in dict.fromkeys(families)])
+    return RowEvidence(read_only(log_odds), read_only(columns), read_only(signals))

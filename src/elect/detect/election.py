@@ -1,8 +1,8 @@
 """The one road from a table to a detection: columns treated, models scored, one elected, fitted, every row scored."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,11 +35,25 @@ MANY = 0.1
 """From this share of flagged rows on, they are called a group."""
 
 
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a scorer says of every row. ``heard`` is what the voices of a committee said of the fitted rows; ids, label
+    and notes are those of a table that was read in batches."""
+
+    scorer: TableScorer
+    scores: FloatArray
+    heard: FloatArray | None = None
+    ids: "pl.Series | None" = None
+    label: "pl.Series | None" = None
+    notes: tuple[str, ...] = ()
+
+
 class Election:
     """A search on one table. Whoever consumes ``steps`` may stop after any of them, and has the pick so far.
 
     The models are scored by ``scorer`` on some rows of the table: those at ``positions``, whose cells are ``cells`` and
-    whose numeric matrix is ``rows``. Among the rows that are learned from they are those at ``drawn``.
+    whose numeric matrix is ``rows``. Among the rows that are learned from, whose matrix is ``learned``, they are those
+    at ``drawn``.
 
     >>> from elect.detect import Election, Options, open_table
     >>> from elect.history.shipped import shipped_database
@@ -56,13 +70,13 @@ class Election:
         self.opened = opened
         self.database = database
         self.options = options
-        self.treatment, self._learned = _learn(opened, options)
+        self.treatment, self.learned = _learn(opened, options)
         # A label that cannot be used is said before the search, not after it.
         whole = None if self.treatment is None else opened.whole
         self._labels = None if whole is None or self.treatment is None else self.treatment.labels(whole)
-        self.drawn = sample_rows(len(self._learned), options.seed)
+        self.drawn = sample_rows(len(self.learned), options.seed)
         self.positions = self.drawn if opened.positions is None else opened.positions[self.drawn]
-        self.rows = self._learned if len(self.drawn) == len(self._learned) else self._learned[self.drawn]
+        self.rows = self.learned if len(self.drawn) == len(self.learned) else self.learned[self.drawn]
         self.scorer = PoolScorer(
             self.rows, database.pool, seed=options.seed, n_jobs=options.n_jobs, standardize=self.treatment is None
         )
@@ -72,6 +86,11 @@ class Election:
     def cells(self) -> "pl.DataFrame":
         """The rows that the models are scored on, as the user has them."""
         return self.opened.sample.frame[self.drawn]
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a pick already."""
+        return bool(self._steps)
 
     @property
     def most_models(self) -> int | None:
@@ -118,23 +137,15 @@ class Election:
         options, opened = self.options, self.opened
         share = 0.1 if options.contamination == "auto" else options.contamination
         detector = detector_from(self.scorer, selection.model_id, contamination=share)
-        committee, heard, known = self._committee()
-        scorer = TableScorer(detector, self.treatment, committee)
-        labels, ids = self._labels, None
-        notes: tuple[str, ...] = ()
-        if opened.positions is None:
-            scores, rows = self._scores(scorer), self._learned
-        else:
-            assert self.treatment is not None
-            found = score_batches(opened.batches(), self.treatment, scorer, options.label)
-            scores, ids, notes, rows = found.scores, found.ids, found.notes, self.rows
-            if labels is None and found.label is not None:
-                try:
-                    labels = read_labels(found.label)
-                except TableError as error:
-                    notes = (*notes, str(error))
-        # Rows that were fitted keep their training scores, in which a row is not its own neighbour.
-        scores[self.positions] = detector.decision_scores_ if known is None else known
+        said = self.committee
+        if said is None:
+            said = self._said(TableScorer(detector, self.treatment, None), np.asarray(detector.decision_scores_))
+        scores, labels, notes = said.scores, self._labels, said.notes
+        if labels is None and said.label is not None:
+            try:
+                labels = read_labels(said.label)
+            except TableError as error:
+                notes = (*notes, str(error))
         threshold = threshold_of(scores, options.contamination, options.scorer)
         return Detection(
             opened=opened,
@@ -145,31 +156,46 @@ class Election:
             scores=scores,
             threshold=threshold,
             fitted=self.positions,
-            rows=rows,
-            scorer=scorer,
-            heard=heard,
+            rows=self.learned if opened.positions is None else self.rows,
+            scorer=replace(said.scorer, detector=detector),
+            heard=said.heard,
             evaluation=None if labels is None else evaluate(scores, labels),
             notes=(*notes, *_many(float((scores > threshold).mean()), options)),
-            ids=ids,
+            ids=said.ids,
         )
 
-    def _committee(self) -> tuple[FittedCommittee | None, FloatArray | None, FloatArray | None]:
-        """The committee where it is asked for, what its voices say of the fitted rows, and their log-odds."""
+    @cached_property
+    def committee(self) -> "Said | None":
+        """What the committee says of every row, where it is asked for. That needs no search, and is made once."""
         if self.options.scorer != "committee":
-            return None, None, None
+            return None
         frame = None if self.treatment is None else self.opened.sample.frame
-        cells = cells_of(self.treatment, self._learned, frame)
+        cells = cells_of(self.treatment, self.learned, frame)
         committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells)
         log_odds = committee.log_odds(learned.scores, learned.cells[self.drawn])
-        return FittedCommittee(committee, partial(Voices.fit, self.scorer)), learned.scores, log_odds
+        fitted = FittedCommittee(committee, partial(Voices.fit, self.scorer))
+        return self._said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores)
+
+    def _said(self, scorer: TableScorer, known: FloatArray, heard: FloatArray | None = None) -> "Said":
+        """The scores of all rows. Those that were fitted keep their training scores, which are known and in which a row
+        is not its own neighbour."""
+        opened = self.opened
+        if opened.positions is None:
+            said = Said(scorer, self._scores(scorer), heard)
+        else:
+            assert self.treatment is not None
+            found = score_batches(opened.batches(), self.treatment, scorer, self.options.label)
+            said = Said(scorer, found.scores, heard, found.ids, found.label, found.notes)
+        said.scores[self.positions] = known
+        return said
 
     def _scores(self, scorer: TableScorer) -> FloatArray:
         """Scores of rows that are all at hand; those of fitted rows are of no use."""
-        scores = np.empty(len(self._learned))
+        scores = np.empty(len(self.learned))
         if len(self.drawn) < len(scores):
             others = np.setdiff1d(np.arange(len(scores)), self.drawn)
             frame = None if self.treatment is None else self.opened.sample.frame[others]
-            scores[others] = scorer(self._learned[others], frame)
+            scores[others] = scorer(self.learned[others], frame)
         return scores
 
     def _notes(self, model_id: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elect.committee.committee import FittedCommittee
 from elect.detect.agreement import Agreement, agreement_of
 from elect.detect.committee_reasons import Explained, explain_rows
 from elect.detect.detection import Detection, TopRow
@@ -62,18 +63,25 @@ def findings_of(election: Election, detection: Detection, top: int = 10) -> Find
 
 def explained(detection: Detection, positions: IntArray, cells: "pl.DataFrame") -> Explained:
     """What the committee says of rows of the table; ``cells`` are those rows."""
-    fitted = detection.scorer.committee
-    assert fitted is not None
-    assert detection.heard is not None
-    treatment = detection.treatment
+    committee, heard, treatment = detection.scorer.committee, detection.heard, detection.treatment
+    assert committee is not None
+    assert heard is not None
     array = detection.opened.array
     rows = array[positions] if treatment is None and array is not None else treatment.transform(cells)  # type: ignore[union-attr]
-    at = np.minimum(np.searchsorted(detection.fitted, positions), len(detection.fitted) - 1)
-    new = detection.fitted[at] != positions
-    heard = np.array(detection.heard[at])
+    own = heard_at(positions, committee, heard, detection.fitted, rows)
+    return explain_rows(committee.committee, treatment, own, rows, cells)
+
+
+def heard_at(
+    positions: IntArray, committee: FittedCommittee, heard: FloatArray, fitted: IntArray, rows: FloatArray
+) -> FloatArray:
+    """What the voices say of rows of the table: known of those that were fitted, asked of the others."""
+    at = np.minimum(np.searchsorted(fitted, positions), len(fitted) - 1)
+    new = fitted[at] != positions
+    found = np.array(heard[at])
     if new.any():
-        heard[new] = fitted.voices.scores(rows[new])
-    return explain_rows(fitted.committee, treatment, heard, rows, cells)
+        found[new] = committee.voices.scores(rows[new])
+    return found
 
 
 @dataclass(frozen=True, eq=False)

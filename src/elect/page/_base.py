@@ -23,8 +23,9 @@ DOWNLOADS: tuple[DownloadKind, ...] = ("csv", "parquet", "report", "detector")
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """What is known of every row at one moment. ``kind`` holds places in ``kinds``; ``threshold`` is a chance, the one
-    the product would set; ``left`` says how many outliers are expected among the rows not asked about."""
+    """What is known of every row at one moment. ``kind`` holds places in ``kinds``, an empty one where none is known;
+    ``threshold`` is a chance, the one the product would set; ``left`` says how many outliers are expected among the
+    rows not asked about."""
 
     chance: FloatArray
     kind: NDArray[np.int8]
@@ -32,18 +33,6 @@ class Ranking:
     threshold: float
     pick: str | None = None
     left: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """A moment of a search: ``done`` of ``total`` models (None: it is not known how many). ``ranking`` is None where
-    this moment changed nothing about the rows."""
-
-    done: int
-    total: int | None
-    doing: str
-    step: SearchStep | None = None
-    ranking: Ranking | None = None
 
 
 @dataclass(frozen=True)
@@ -86,11 +75,14 @@ class Download:
 
 
 class Found(Protocol):
-    """What a search found, and what answers do to it. ``tell`` and ``undo`` are called from one thread; all else only
+    """What was found, and what answers do to it. ``tell`` and ``undo`` are called from one thread; all else only
     reads."""
 
     @property
-    def selection(self) -> Selection: ...
+    def selection(self) -> Selection | None:
+        """The elected model; None while there is none."""
+        ...
+
     @property
     def columns(self) -> Sequence[ColumnFacts]: ...
     @property
@@ -137,8 +129,21 @@ class Found(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """A moment of a search: ``done`` of ``total`` models (None: it is not known how many). ``found`` is what is known
+    of the rows already, where that changed."""
+
+    done: int
+    total: int | None
+    doing: str
+    step: SearchStep | None = None
+    found: Found | None = None
+
+
 class Search(Protocol):
-    """A search on the table. Whoever consumes ``steps`` may stop after any of them; ``found`` is what is known then."""
+    """A search on the table. Whoever consumes ``steps`` may stop after any of them; ``found`` is what is known then. It
+    may be what a step gave already, and then has heard the answers given since."""
 
     def steps(self) -> Iterator[Progress]: ...
     def found(self, stopped_because: str | None = None) -> Found: ...

@@ -1,4 +1,4 @@
-"""What a search found in a table: chances, reasons, the map, files to leave with; and what answers do to it."""
+"""What was found in a table: chances, kinds, reasons, the map, files to leave with; and what answers do to it."""
 
 import threading
 from collections.abc import Sequence
@@ -7,134 +7,192 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import logit
 
-from elect.answers import Feedback, open_scores
+from elect.answers import AnsweredElection, Feedback
+from elect.answers.evidence import RowEvidence, evidence_of_scores
+from elect.answers.opening import ranks_of
+from elect.committee.committee import KINDS, FittedCommittee
+from elect.committee.consensus import RankedRows
+from elect.committee.scorer import chance_of
+from elect.committee.voices import FAMILIES
 from elect.core import Selection
 from elect.detect.agreement import FamilyAgreement, family_agreement
+from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Detection
 from elect.detect.election import Election
-from elect.detect.explaining import Explainer, explainer_for_fitted
-from elect.detect.findings import findings_of
+from elect.detect.findings import findings_of, heard_at
 from elect.detect.output import table_bytes
 from elect.detect.saving import kept, saved_bytes
-from elect.errors import InvalidInput
+from elect.detect.scorers import cells_of
 from elect.page._base import Aim, ColumnFacts, Download, DownloadKind, Placed, Ranking, Reason
-from elect.page.together import ONE_KIND, Together, over_all_rows
 from elect.report.reporting import report_of
 from elect.report.snippet import code
 from elect.report.summary import plane, rows_to_draw
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
+from elect.tables import ColumnTreatment
 
 if TYPE_CHECKING:
     import polars as pl
 
     from elect.page.product import TableProduct
 
-_EXPLAINED = 200
+THRESHOLD = 0.5
+"""A row is flagged that is rather an outlier than not."""
+
+_YES, _NO = 0.95, 0.05
 _FIRST_REASONS = 100
+# Kinds are told of rows that are likely at all, and of some more.
+_LIKELY, _FEWEST_KINDS, _MOST_KINDS = 0.1, 200, 2000
 _CUT = 3.0
 """A row is like another if most columns are: a difference counts up to so many deviations."""
 
 
 class TableFound:
-    """A finished election. Answers need every model of the pool; after a search that was stopped they place their own
-    rows only."""
+    """What the committee says of the rows, and from ``elected`` on what the election says of the models."""
 
-    def __init__(self, product: "TableProduct", election: Election, selection: Selection, together: Together) -> None:
+    def __init__(self, product: "TableProduct", election: Election) -> None:
+        assert election.committee is not None
+        assert election.committee.heard is not None
+        assert election.committee.scorer.committee is not None
+        assert election.treatment is not None
         self._product = product
         self._election = election
-        self._together = together
-        self._unlabelled = selection
-        self._detection = election.detect(selection)
+        self._treatment: ColumnTreatment = election.treatment
+        self._committee: FittedCommittee = election.committee.scorer.committee
+        self._heard: FloatArray = election.committee.heard
+        self._log_odds: FloatArray = election.committee.scores
+        self._first = chance_of(self._log_odds)
+        self._place = np.full(len(self._first), -1)
+        self._place[election.positions] = np.arange(len(election.positions))
         self._told: dict[int, bool | None] = {}
+        self._feedback = Feedback.of(self._evidence, random_state=product.options.seed)
+        self._selection: Selection | None = None
+        self._detection: Detection | None = None
         self._lock = threading.Lock()
         self._reasons: dict[int, list[Reason]] = {}
-        self._feedback = self._new_feedback()
-        self._place = np.full(product.frame.height, -1)
-        self._place[election.positions] = np.arange(len(election.positions))
-        self._first = self.ranking().chance
-        self.reasons([int(row) for row in np.argsort(-self._first, kind="stable")[:_FIRST_REASONS]])
+        self.reasons(self._top[:_FIRST_REASONS].tolist())
+
+    def elected(self, selection: Selection) -> None:
+        """Take the pick. Where all models of the pool were scored, answers elect from now on."""
+        election = self._election
+        self._detection = election.detect(selection)
+        if len(selection.evaluated) == len(election.database.pool):
+            ranks = RankedRows.of(ranks_of(election.database, election.scorer))
+            answered = AnsweredElection(election.database, ranks, selection)
+            feedback = Feedback.of(self._evidence, answered, random_state=self._product.options.seed)
+            feedback.resume(self._feedback.answers)
+            self._feedback = feedback
+        self._selection = selection
 
     # What was found.
 
     @property
-    def selection(self) -> Selection:
-        return self._unlabelled if self._feedback is None else self._feedback.selection
+    def selection(self) -> Selection | None:
+        if self._selection is None or len(self._selection.evaluated) < len(self._election.database.pool):
+            return self._selection
+        return self._feedback.selection
 
     @cached_property
     def columns(self) -> Sequence[ColumnFacts]:
-        assert self._election.treatment is not None
-        return tuple(
-            ColumnFacts(s.column, s.role, s.kind, s.done, s.why, s.missing) for s in self._election.treatment.summary()
-        )
+        return tuple(ColumnFacts(s.column, s.role, s.kind, s.done, s.why, s.missing) for s in self._treatment.summary())
 
     @cached_property
     def agreement(self) -> FamilyAgreement:
-        return family_agreement(self._election.scorer, self._unlabelled.evaluated)
+        assert self._selection is not None
+        return family_agreement(self._election.scorer, self._selection.evaluated)
 
     @property
     def notes(self) -> Sequence[str]:
-        detection = self._detection
-        known = [] if detection.evaluation is None else [str(detection.evaluation)]
-        partly = ["answers speak for similar rows once the whole pool was scored"] if self._feedback is None else []
-        return [*known, *detection.selection.notes, *detection.notes, *partly]
+        if self._detection is None:
+            return ()
+        known = [] if self._detection.evaluation is None else [str(self._detection.evaluation)]
+        return [*known, *self._detection.selection.notes, *self._detection.notes]
 
     def ranking(self) -> Ranking:
-        feedback = self._feedback
-        seen = self._together.chance() if feedback is None else feedback.chance
-        chance = over_all_rows(seen, self._election.positions, self._detection.scores)
+        odds = np.array(self._log_odds)
+        odds[self._election.positions] = self._feedback.log_odds
+        others, rows = self._others
+        if len(others) and self._told:
+            # Of these rows it is not known what the models say; their columns are.
+            plain = np.tile(self._feedback.model.space.signal_center, (len(rows), 1))
+            odds[others] += self._feedback.model.log_odds_shift(rows, plain)
+        chance = chance_of(odds)
         for row, said in self._told.items():
             if said is not None:
-                chance[row] = max(chance[row], 0.95) if said else min(chance[row], 0.05)
+                chance[row] = max(chance[row], _YES) if said else min(chance[row], _NO)
+        selection = self.selection
+        whole = len(self._election.positions) == len(chance)
         return Ranking(
             chance=chance,
-            kind=np.zeros(len(chance), np.int8),
-            kinds=ONE_KIND,
-            threshold=0.5 if feedback is None else feedback.threshold,
-            pick=self.selection.model_id,
-            left=None if feedback is None else str(feedback.left),
+            kind=self._kinds,
+            kinds=("", *KINDS),
+            threshold=THRESHOLD,
+            pick=None if selection is None else selection.model_id,
+            left=str(self._feedback.left) if whole else None,
         )
+
+    @cached_property
+    def _evidence(self) -> RowEvidence:
+        election = self._election
+        return evidence_of_scores(
+            self._log_odds[election.positions], self._heard, FAMILIES, np.asarray(election.scorer.work.Z)
+        )
+
+    @cached_property
+    def _others(self) -> tuple[IntArray, FloatArray]:
+        """The rows that were learned from and not drawn: their positions and their part of the matrix."""
+        election = self._election
+        others = np.setdiff1d(np.arange(len(election.learned)), election.drawn)
+        return self._learned_at[others], election.learned[others]
+
+    @property
+    def _learned_at(self) -> IntArray:
+        """The positions of the rows of the numeric matrix that is held."""
+        at = self._election.opened.positions
+        return np.arange(len(self._first)) if at is None else at
+
+    # Rows looked at closely.
+
+    @cached_property
+    def _top(self) -> IntArray:
+        return np.argsort(-self._log_odds, kind="stable")
+
+    @cached_property
+    def _kinds(self) -> "np.ndarray[tuple[int], np.dtype[np.int8]]":
+        """The kind of oddity of the likely rows, from 1; 0 of all others."""
+        likely = int(np.clip((self._first >= _LIKELY).sum(), _FEWEST_KINDS, _MOST_KINDS))
+        at = self._top[:likely]
+        cells, rows, heard = self._looked_at(at)
+        signals = self._committee.committee.judge.judge(cells_of(self._treatment, rows, cells))
+        found = np.zeros(len(self._first), np.int8)
+        found[at] = [1 + KINDS.index(kind) for kind in self._committee.committee.kinds(heard, signals)]
+        return found
+
+    def _looked_at(self, positions: IntArray) -> "tuple[pl.DataFrame, FloatArray, FloatArray]":
+        """The cells of rows, their part of the matrix, and what the voices say of them."""
+        cells = self._product.frame[positions]
+        rows = self._treatment.transform(cells)
+        return cells, rows, heard_at(positions, self._committee, self._heard, self._election.positions, rows)
 
     def reasons(self, positions: Sequence[int]) -> Sequence[Sequence[Reason]]:
         with self._lock:
-            new = [row for row in positions if row not in self._reasons]
-            if new:
-                cells = self._product.frame[new]
-                assert self._election.treatment is not None
-                found = self._explainer.reasons(self._election.treatment.transform(cells), cells)
-                for row, why in zip(new, found, strict=True):
-                    self._reasons[row] = [Reason(r.column, r.usual, r.share) for r in why]
+            new = np.array([row for row in positions if row not in self._reasons], dtype=np.intp)
+            if len(new):
+                cells, rows, heard = self._looked_at(new)
+                found = explain_rows(self._committee.committee, self._treatment, heard, rows, cells)
+                for row, why in zip(new, found.reasons, strict=True):
+                    self._reasons[int(row)] = [Reason(r.column, r.usual, r.share) for r in why]
             return [self._reasons[row] for row in positions]
 
     @cached_property
-    def _explainer(self) -> Explainer:
-        election = self._election
-        assert election.treatment is not None
-        top = np.argsort(-self._first, kind="stable")[:_EXPLAINED]
-        places = self._place[top]
-        return explainer_for_fitted(
-            self._detection.detector,
-            election.database.pool[self._detection.selection.model_id],
-            election.rows,
-            [int(place) for place in places[places >= 0]],
-            election.treatment,
-        )
-
-    @cached_property
-    def _rows_at(self) -> IntArray:
-        """The positions of the rows of the numeric matrix that is held."""
-        detection = self._detection
-        whole = len(detection.rows) == len(detection.scores)
-        return np.arange(len(detection.scores)) if whole else np.asarray(detection.fitted)
-
-    @cached_property
     def _plane(self) -> tuple[FloatArray, float]:
-        return plane(self._detection.rows)
+        return plane(self._election.learned)
 
     def placed(self) -> Placed:
         xy, shown = self._plane
-        drawn = rows_to_draw(self._first[self._rows_at], self._product.options.seed)
+        drawn = rows_to_draw(self._first[self._learned_at], self._product.options.seed)
         which = wording.count(len(drawn), "row")
         if len(drawn) < len(self._first):
             which = f"{wording.count(len(drawn))} of {wording.count(len(self._first), 'row')}"
@@ -142,38 +200,30 @@ class TableFound:
             f"{which} along the two directions in which the table varies most ({wording.percent(shown)} of its "
             "variance). A row that looks ordinary here can be unusual in what the picture does not show."
         )
-        return Placed(self._rows_at[drawn], xy[drawn], note)
+        return Placed(self._learned_at[drawn], xy[drawn], note)
 
     def ordinary_like(self, position: int) -> int | None:
-        rows, at = self._detection.rows, self._rows_at
+        rows, at = self._election.learned, self._learned_at
         ordinary = np.flatnonzero(self._first[at] <= np.median(self._first[at]))
         ordinary = ordinary[at[ordinary] != position]
         if len(ordinary) == 0:
             return None
-        own = self._matrix_row(position)
+        place = np.flatnonzero(at == position)
+        own = rows[place[0]] if len(place) else self._treatment.transform(self._product.frame[[position]])[0]
         away = np.square(np.minimum(np.abs(rows[ordinary] - own), _CUT)).sum(axis=1)
         return int(at[ordinary[np.argmin(away)]])
 
-    def _matrix_row(self, position: int) -> FloatArray:
-        place = np.flatnonzero(self._rows_at == position)
-        if len(place):
-            found: FloatArray = self._detection.rows[place[0]]
-            return found
-        assert self._election.treatment is not None
-        made: FloatArray = self._election.treatment.transform(self._product.frame[[position]])[0]
-        return made
-
     def model_scores(self, model_id: str) -> FloatArray:
-        scores = np.full(self._product.frame.height, np.nan)
+        scores = np.full(len(self._first), np.nan)
         scores[self._election.positions] = self._election.scorer.scores(model_id)
         return scores
 
     # Answers.
 
     def ask(self, aim: Aim) -> int | None:
-        if len(self._told) >= self._product.frame.height:
+        if len(self._told) >= len(self._first):
             return None
-        if aim == "learn" and self._feedback is not None and len(self._feedback.answers) < self._feedback.n_rows:
+        if aim == "learn" and len(self._feedback.answers) < self._feedback.n_rows:
             return int(self._election.positions[self._feedback.ask("learn")])
         chance = self.ranking().chance
         chance[list(self._told)] = -1.0
@@ -182,64 +232,66 @@ class TableFound:
     def tell(self, position: int, said: bool | None) -> str:
         place = int(self._place[position])
         self._told[position] = said
-        return self._feedback.tell(place, said) if self._feedback is not None and place >= 0 else ""
+        return self._feedback.tell(place, said) if place >= 0 else ""
 
     def undo(self) -> None:
         position, _ = self._told.popitem()
-        if self._feedback is not None and self._place[position] >= 0:
+        if self._place[position] >= 0:
             self._feedback.undo()
-
-    def _new_feedback(self) -> Feedback | None:
-        election = self._election
-        if len(self._unlabelled.evaluated) + len(self._unlabelled.failures) < len(election.database.pool):
-            return None
-        try:
-            columns = np.asarray(election.scorer.work.Z)
-            evidence = open_scores(election.database, election.scorer, columns, self._unlabelled)
-            return Feedback.of(*evidence, random_state=self._product.options.seed)
-        except InvalidInput:
-            return None  # a database without calibration, or of another metric
 
     # What to leave with.
 
     def download(self, kind: DownloadKind, ranking: Ranking, threshold: float) -> Download:
         stem = self._product.path.stem
         if kind == "report":
-            detection = self._detected()
+            detection = self._as_seen(ranking, threshold)
             page = report_of(detection, findings_of(self._election, detection))
             return Download(f"{stem}.report.html", "text/html; charset=utf-8", page.encode())
         if kind == "detector":
-            content = saved_bytes(kept(self._detected(), self._explainer))
-            return Download(f"{stem}.elect-detector", "application/octet-stream", content)
+            detection = replace(self._elected(), threshold=_above(threshold))
+            return Download(f"{stem}.elect-detector", "application/octet-stream", saved_bytes(kept(detection)))
         content = table_bytes(self._frame(ranking, threshold), f".{kind}")
         media = "text/csv; charset=utf-8" if kind == "csv" else "application/octet-stream"
         return Download(f"{stem}.outliers.{kind}", media, content)
 
-    def _detected(self) -> Detection:
+    def _elected(self) -> Detection:
         """The detection with the model that the answers elected."""
-        chosen = self.selection
-        if chosen.model_id != self._detection.selection.model_id:
+        chosen, detection = self.selection, self._detection
+        assert chosen is not None
+        assert detection is not None
+        if chosen.model_id != detection.selection.model_id:
             return self._election.detect(chosen)
-        return replace(self._detection, selection=replace(chosen, notes=self._detection.selection.notes))
+        return replace(detection, selection=replace(chosen, notes=detection.selection.notes))
+
+    def _as_seen(self, ranking: Ranking, threshold: float) -> Detection:
+        """The detection with the chances that the answers made, and the threshold of the page."""
+        return replace(self._elected(), scores=logit(ranking.chance), threshold=_above(threshold))
 
     def _frame(self, ranking: Ranking, threshold: float) -> "pl.DataFrame":
         import polars as pl
 
-        above = ranking.chance >= threshold
-        texts: list[str | None] = [None] * len(above)
-        for row, why in self._reasons.items():
-            if above[row] and why:
-                texts[row] = "; ".join(f"{r.column} ({r.usual})" if r.usual else r.column for r in why)
+        above = np.flatnonzero(ranking.chance >= threshold)
+        texts: list[str | None] = [None] * len(ranking.chance)
+        for row, why in zip(above.tolist(), self.reasons(above.tolist()), strict=True):
+            texts[row] = "; ".join(f"{r.column} ({r.usual})" if r.usual else r.column for r in why)
+        kinds = np.array([None, *KINDS], dtype=object)[ranking.kind]
+        kinds[ranking.chance < threshold] = None
         return self._product.frame.with_columns(
-            pl.Series("elect_score", self._detection.scores),
+            pl.Series("elect_score", logit(ranking.chance)),
             pl.Series("elect_chance", ranking.chance),
-            pl.Series("elect_outlier", above).cast(pl.Int8),
-            pl.Series(
-                "elect_kind", [ranking.kinds[k] if a else None for k, a in zip(ranking.kind, above, strict=True)]
-            ),
+            pl.Series("elect_outlier", ranking.chance >= threshold).cast(pl.Int8),
+            pl.Series("elect_kind", kinds.tolist(), dtype=pl.String),
             pl.Series("elect_reasons", texts, dtype=pl.String),
         )
 
     def snippet(self, threshold: float) -> str:
-        product = self._product
-        return code(str(product.path), product.frame.columns, self._election.options, self.selection)
+        product, selection = self._product, self.selection
+        if selection is None:
+            return ""
+        lines = code(str(product.path), product.frame.columns, self._election.options, selection)
+        return f"{lines}\nflagged = detector.chance_ >= {threshold:g}"
+
+
+def _above(threshold: float) -> float:
+    """Log-odds that all rows of at least this chance lie above."""
+    return float(np.nextafter(logit(np.clip(threshold, 1e-12, 1 - 1e-12)), -np.inf))

@@ -1,28 +1,22 @@
 """The product behind the page: a table on the road of ``elect.detect``, answered about with ``elect.answers``."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elect.core import SearchStep
 from elect.detect.election import Election
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
 from elect.history.database import MetaDatabase
-from elect.page._base import Progress, Ranking
+from elect.page._base import Progress
 from elect.page.found import TableFound
 from elect.page.meanings import Numbers
-from elect.page.together import Together, ranked
 from elect.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
-
-_BETWEEN_RANKINGS = 0.7
-_FEWEST_MODELS = 4
 
 
 class TableProduct:
@@ -70,37 +64,31 @@ class TableProduct:
 
 
 class TableSearch:
-    """One election on the table, and what its models say together as it goes on."""
+    """One election on the table. The committee is heard first: it ranks the rows before any model is elected."""
 
     def __init__(self, product: TableProduct, options: Options) -> None:
         self._product = product
         self._options = options
         self._election: Election | None = None
-        self._together: Together | None = None
+        self._found: TableFound | None = None
 
     def steps(self) -> Iterator[Progress]:
         yield Progress(0, None, "preparing the columns")
-        election = Election(self._product.opened, self._product.database, self._options)
-        self._election = election
-        self._together = together = Together(election.scorer.n_points)
-        shown = 0.0
+        election = self._election = Election(self._product.opened, self._product.database, self._options)
+        yield Progress(0, election.most_models, "ranking the rows")
+        found = self._found = TableFound(self._product, election)
+        yield Progress(0, election.most_models, "scoring models", found=found)
+        scored = 0
         for step in election.steps():
-            if step.evaluated is not None and step.failure is None:
-                together.hear(election.scorer.scores(step.evaluated))
-            ranking = None
-            if together.heard >= _FEWEST_MODELS and time.monotonic() - shown > _BETWEEN_RANKINGS:
-                ranking, shown = self._so_far(step), time.monotonic()
-            yield Progress(together.heard, election.most_models, "scoring models", step, ranking)
+            scored += step.evaluated is not None
+            yield Progress(scored, election.most_models, "scoring models", step)
 
     def found(self, stopped_because: str | None = None) -> TableFound:
-        if self._election is None or self._together is None:
+        if self._election is None:
             self._election = Election(self._product.opened, self._product.database, self._options)
-            self._together = Together(self._election.scorer.n_points)
+        if self._found is None:
+            self._found = TableFound(self._product, self._election)
+        if not self._election.has_begun:
             next(self._election.steps())  # the first step comes without any work
-        selection = self._election.selection(stopped_because or "the caller stopped")
-        return TableFound(self._product, self._election, selection, self._together)
-
-    def _so_far(self, step: SearchStep) -> Ranking:
-        assert self._election is not None
-        assert self._together is not None
-        return ranked(self._product.frame.height, self._election.positions, self._together, step.pick.model_id)
+        self._found.elected(self._election.selection(stopped_because))
+        return self._found

@@ -138,19 +138,20 @@ class Reader:
 
     def models(self, moment: Moment) -> View:
         """The election as far as it came; once it has ended, what it rests on and how far the families agree."""
-        found = moment.found if moment.phase in ("ready", "finishing") else None
+        found = moment.found if moment.phase == "ready" else None
+        selection = None if found is None else found.selection
         neighbors = moment.steps[-1].neighbors if moment.steps else ()
         return {
             "steps": [views.step_view(step) for step in moment.steps],
             "neighbors": [{"task": n.task, "similarity": n.similarity} for n in neighbors],
-            "selection": None if found is None else views.selection_view(found.selection),
+            "selection": None if selection is None else views.selection_view(selection),
             "agreement": None if found is None else views.agreement_view(found.agreement),
         }
 
     def compare(self, moment: Moment, one: str, other: str) -> View:
         """What one model ranks at the top and the other does not: as many rows as are flagged."""
         found, ranking = _finished(moment), _ranked(moment)
-        known = found.selection.evaluated
+        known = () if found.selection is None else found.selection.evaluated
         for model_id in (one, other):
             if model_id not in known:
                 raise InvalidInput(f"The model {model_id!r} was not evaluated.")

@@ -17,7 +17,7 @@ from elect.page.worker import Stop, Worker
 
 Listener = Callable[[], None]
 
-_PATIENCE = 10.0
+_PATIENCE = 3.0
 
 
 class PageState:
@@ -139,26 +139,25 @@ class PageState:
         try:
             found = self._found(left_out, stop, began)
             if found is not None:
-                self._take(found, began)
+                self._take(found)
+                self._change(phase="ready", doing="", seconds=time.monotonic() - began)
         except ElectError as error:
             self._fail(stop, str(error))
         except Exception as error:
             self._fail(stop, f"The search failed: {type(error).__name__}: {error}")
 
-    def _take(self, found: Found, began: float) -> None:
-        self._told = []
+    def _take(self, found: Found) -> None:
+        if found is not self.moment.found:
+            self._told = []
         self._catch_up(found)
         ranking = found.ranking()
         with self._lock:
             self._change(
-                phase="ready",
-                doing="",
                 found=found,
                 ranking=ranking,
-                seconds=time.monotonic() - began,
                 rows_version=self.moment.rows_version + 1,
                 found_version=self.moment.found_version + 1,
-                changed=None,
+                changed=None if found is not self.moment.found else self.moment.changed,
             )
         self._follow()
 
@@ -169,25 +168,23 @@ class PageState:
             if stop.replaced:
                 return None
             with self._lock:
-                moment = self.moment
-                steps = () if first else moment.steps
-                more: dict[str, Any] = {}
-                if progress.ranking is not None:
-                    more = {"ranking": progress.ranking, "rows_version": moment.rows_version + 1, "found": None}
+                steps = () if first else self.moment.steps
                 self._change(
                     steps=steps if progress.step is None else (*steps, progress.step),
                     done=progress.done,
                     total=progress.total,
                     doing=progress.doing,
                     seconds=time.monotonic() - began,
-                    **more,
                 )
             first = False
+            if progress.found is not None:
+                self._take(progress.found)
+            self._worker.let_others()
             if stop:
                 break
         if stop.replaced:
             return None
-        self._change(phase="finishing", doing="scoring every row", seconds=time.monotonic() - began)
+        self._change(phase="finishing", doing="fitting the pick", seconds=time.monotonic() - began)
         found = search.found("it was stopped from the page" if stop.asked else None)
         return None if stop.replaced else found
 
@@ -245,13 +242,12 @@ class PageState:
         self._change(answers=answers, rows_version=self.moment.rows_version + 1)
 
     def _soon(self, job: Callable[[], None]) -> None:
-        """Run in the worker, and wait for it unless a search keeps it busy."""
+        """Run in the worker, and wait for it a while."""
         future = self._worker.submit(job)
-        if self.moment.phase == "ready":
-            # A search may have begun in between: then the answer is kept already, and the page will hear of the rest.
-            done, _ = wait([future], timeout=_PATIENCE)
-            if done:
-                future.result()
+        # A long step of a search may be in the way: the answer is kept already, and the page will hear of the rest.
+        done, _ = wait([future], timeout=_PATIENCE if self.moment.found is not None else 0)
+        if done:
+            future.result()
 
     def _change(self, **changes: Any) -> None:
         with self._lock:

@@ -63,7 +63,7 @@ def flagged(chance: FloatArray, threshold: float) -> View:
 def kinds(ranking: Ranking, threshold: float) -> list[View]:
     """How many flagged rows there are of each kind."""
     counts = np.bincount(ranking.kind[ranking.chance >= threshold], minlength=len(ranking.kinds))
-    return [{"kind": kind, "count": int(count)} for kind, count in zip(ranking.kinds, counts, strict=True)]
+    return [{"kind": kind, "count": int(count)} for kind, count in zip(ranking.kinds, counts, strict=True) if kind]
 
 
 def changes(before: Ranking, after: Ranking, threshold: tuple[float, float], names: "pl.Series", told: int) -> View:
@@ -104,7 +104,7 @@ def _learned(before: Ranking, after: Ranking) -> str | None:
     risen = np.bincount(after.kind, after.chance - before.chance, n)
     best = int(np.argmax(risen))
     total = float(np.abs(risen).sum())
-    return after.kinds[best] if total > 0 and risen[best] > 0.6 * total else None
+    return after.kinds[best] or None if total > 0 and risen[best] > 0.6 * total else None
 
 
 def number_bins(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:

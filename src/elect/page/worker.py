@@ -49,6 +49,15 @@ class Worker:
             self._changed.notify()
         return future
 
+    def let_others(self) -> None:
+        """Run the short jobs that wait, in the middle of the search that calls this."""
+        while True:
+            with self._changed:
+                if not self._jobs:
+                    return
+                job = self._jobs.popleft()
+            _run(*job)
+
     def stop(self) -> None:
         """Let the search that runs end with what it has found so far."""
         with self._changed:

@@ -41,14 +41,14 @@ export function answersView() {
     const key = `${now.question?.position} ${now.rows_version} ${now.found_version} ${now.ranking?.threshold}`;
     if (key === asked) return;
     asked = key;
-    if (now.phase !== "ready" || !now.question) {
+    if (!now.found_version || !now.question) {
       row = null;
       const why =
         now.phase === "failed"
           ? "The search failed, so there is nothing to ask."
           : now.phase === "ready"
             ? "Every row was answered."
-            : "Questions come when the search has ended. Any row of the table can be answered already: open it and press y or n.";
+            : "Questions come in a moment, with the first rows.";
       fill(card, h("p", { class: "dim" }, why));
       return;
     }

@@ -256,8 +256,8 @@ export function mapView() {
     async update(now) {
       filter.hidden = clear.hidden = !inside;
       const wanted = `${now.rows_version} ${now.found_version}`;
-      if (now.phase === "searching" || !now.ranking) {
-        fill(note, "The map is drawn when the search has ended.");
+      if (!now.ranking) {
+        fill(note, "The map is drawn in a moment, with the first rows.");
         return;
       }
       if (wanted !== version) {

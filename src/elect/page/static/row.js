@@ -4,7 +4,6 @@ import { answer, closeRow, openRow, undo } from "./act.js";
 import { chanceBar, histogram } from "./charts.js";
 import { fill, h } from "./dom.js";
 import { get } from "./net.js";
-import { store } from "./store.js";
 import { count, SAID } from "./words.js";
 
 /** Buttons to answer about a row. */
@@ -77,7 +76,7 @@ export function rowCard(row, { heading = "h2", ...buttons } = {}) {
   ];
 }
 
-const kindTag = (row) => row.flagged && store.now.ranking.kinds.length > 1 && h("span", { class: "tag" }, row.kind);
+const kindTag = (row) => row.flagged && row.kind && h("span", { class: "tag" }, row.kind);
 
 function ordinaryHead(row) {
   if (!row.ordinary) return "an ordinary row";

@@ -38,7 +38,7 @@ export function rowsView() {
 
   const columns = () => store.table.columns.map((c, place) => ({ ...c, place })).filter((c) => c.name !== store.table.id);
   const names = () => store.table.columns.map((c) => c.name);
-  const hasKinds = () => store.now.ranking.kinds.length > 1;
+  const hasKinds = () => store.now.ranking.kinds.length > 0;
 
   // The head and the widths.
 
@@ -311,7 +311,7 @@ export function rowsView() {
         if (document.activeElement !== text) text.value = view.query.text;
         column.value = view.query.column ?? "";
         kind.value = view.query.kind ?? "";
-        kind.hidden = now.ranking.kinds.length < 2;
+        kind.hidden = now.ranking.kinds.length === 0;
         for (const button of shown) button.setAttribute("aria-pressed", String(button.dataset.shown === view.query.shown));
         lasso.hidden = view.query.within === null;
         if (view.query.within) fill(lasso, `${plural(view.query.within.length, "row")} from the map ×`);
