@@ -98,8 +98,8 @@ def detections() -> dict[str, Any]:
             run("score", str(saved), str(path), "-o", str(again))
             out[name] = {
                 "detect": without(found, "seconds", "output", "saved", "report", "file", "outputs", "trace", "steps"),
-                "scores": column(scores, "score"),
-                "scored_again": column(again, "score"),
+                "scores": column(scores, "elect_score"),
+                "scored_again": column(again, "elect_score"),
             }
     return out
 

@@ -21,6 +21,7 @@ from elect.history.database import MetaDatabase
 from toys import corpus
 
 FEW = ["--max-models", "8", "--n-jobs", "1"]
+RESULTS = ["elect_score", "elect_chance", "elect_outlier", "elect_kind", "elect_reasons"]
 
 
 @pytest.fixture(scope="module")
@@ -109,21 +110,22 @@ def test_detect_writes_scores_labels_and_reasons(
         *("--id", "name", "--label", "bad", "--drop", "colour", "-q"),
         capsys=capsys,
     )
-    assert found["top"][0]["row"] == "N7"
+    assert found["top"][0]["id"] == "N7"
     values = {reason["column"]: reason["value"] for reason in found["top"][0]["reasons"]}
     assert values == {"size": "60.0", "speed": "30.0"}
     assert len(found["top"]) == 3
     assert found["evaluation"]["ap"] == 1.0
     assert {c["column"]: c["role"] for c in found["columns"]}["bad"] == "label"
     scores = pl.read_csv(out)
-    assert scores.columns == ["name", "score", "outlier", "reasons"]
+    assert scores.columns == [*pl.read_csv(table).columns, *RESULTS]
+    assert pl.read_csv(out, infer_schema=False).drop(RESULTS).equals(pl.read_csv(table, infer_schema=False))
     assert len(scores) == 150
-    assert scores["name"][int(scores["score"].arg_max() or 0)] == "N7"
-    assert "size = 60.0" in scores["reasons"][7]
-    assert int(scores["outlier"].sum()) == found["n_outliers"]
+    assert scores["name"][int(scores["elect_score"].arg_max() or 0)] == "N7"
+    assert "size = 60.0" in scores["elect_reasons"][7]
+    assert int(scores["elect_outlier"].sum()) == found["n_outliers"]
     assert "N7" in report.read_text()
     again = run("score", saved, table, "--top", 2, "-q", capsys=capsys)
-    assert again["top"][0]["row"] == "N7"
+    assert again["top"][0]["id"] == "N7"
     assert again["model"] == found["model"]
     assert again["threshold"] == found["threshold"]
     assert again["evaluation"]["ap"] == 1.0
@@ -132,15 +134,17 @@ def test_detect_writes_scores_labels_and_reasons(
     fewer = tmp_path / "fewer.csv"
     pl.read_csv(table).drop("name").with_columns(bad=pl.lit("no")).write_csv(fewer)
     assert run("score", saved, fewer, "-o", out, "-q", capsys=capsys)["evaluation"] is None
-    assert pl.read_csv(out).columns[0] == "row"
+    assert pl.read_csv(out).columns == [*pl.read_csv(fewer).columns, *RESULTS]
+    run("score", saved, fewer, "-o", out, "--scores-only", "-q", capsys=capsys)
+    assert pl.read_csv(out).columns == ["row", *RESULTS]
     fewer.unlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.elect-detector", "report.html", "scores.csv"]
 
 
 def test_the_format_follows_the_name(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, read in (("a.parquet", pl.read_parquet), ("a.tsv", lambda path: pl.read_csv(path, separator="\t"))):
-        run("detect", table, *FEW, "-o", tmp_path / name, "-q", capsys=capsys)
-        assert read(tmp_path / name).columns == ["row", "score", "outlier", "reasons"]
+        run("detect", table, *FEW, "-o", tmp_path / name, "--scores-only", "-q", capsys=capsys)
+        assert read(tmp_path / name).columns == ["name", *RESULTS]
 
 
 def test_equal_seeds_give_equal_results(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +161,7 @@ def test_contamination_sets_the_share(table: Path, capsys: pytest.CaptureFixture
 def test_people_get_words(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["detect", str(table), *FEW, "--id", "name", "--label", "bad"]) == 0
     out, err = capsys.readouterr()
-    for word in ("pick", "why", "threshold", "N7", "size = 60.0", "average precision 1.000"):
+    for word in ("pick", "why", "flagged", "a chance above", "N7", "size = 60.0", "average precision 1.000"):
         assert word in out
     assert "tried" in err
     assert main(["select", str(table), *FEW, "-q"]) == 0
@@ -187,15 +191,16 @@ def test_a_long_file_is_scored_in_batches(
     args = ("--id", "name", "--label", "bad", "--drop", "colour", "-q")
     found = run("detect", table, *FEW, "-o", out, *args, "--save", tmp_path / "m", capsys=capsys)
     assert found["n_rows"] == 150
-    assert found["top"][0]["row"] == "N7"
+    assert found["top"][0]["id"] == "N7"
     assert found["evaluation"]["ap"] == 1.0
     assert any("sample of 40 of the 150 rows" in note for note in found["notes"])
     scores = pl.read_csv(out)
     assert scores["name"].to_list() == [f"N{i}" for i in range(150)]
-    assert scores["reasons"].is_not_null().sum() >= 1
+    assert scores.columns == [*pl.read_csv(table).columns, *RESULTS]
+    assert scores["elect_reasons"].is_not_null().sum() >= 1
     monkeypatch.undo()
     whole = run("score", tmp_path / "m", table, "--top", 1, "-q", capsys=capsys)
-    assert whole["top"][0]["row"] == "N7"
+    assert whole["top"][0]["id"] == "N7"
 
 
 def test_models_and_info(capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,11 +287,64 @@ def test_the_live_line_says_where_a_search_stands() -> None:
 
 
 def test_a_spreadsheet_is_not_given_formulas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a spreadsheet would run is guarded; a negative number stays as it is."""
     path = tmp_path / "a.csv"
-    rows = "\n".join(f"=cmd|{i},{i % 7 + i * 0.01}" for i in range(30))
-    path.write_text(f"who,x\n{rows}\n")
+    rows = "\n".join(f"=cmd|{i},{90 if i == 3 else -(i % 7 + i * 0.01)}" for i in range(30))
+    path.write_text(f"who,=x\n{rows}\n")
     run("detect", path, *FEW, "--id", "who", "-o", tmp_path / "out.csv", "-q", capsys=capsys)
-    assert pl.read_csv(tmp_path / "out.csv")["who"][0] == "'=cmd|0"
+    found = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    assert found["who"][0] == "'=cmd|0"
+    assert found["'=x"][1] == "-1.01"
+    assert found["elect_reasons"][3].startswith("'=x = 90")
+
+
+def test_results_of_an_earlier_run_are_no_features_and_are_replaced(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once, twice = tmp_path / "once.csv", tmp_path / "twice.csv"
+    run("detect", table, *FEW, "-o", once, "-q", capsys=capsys)
+    found = run("detect", once, *FEW, "-o", twice, "-q", capsys=capsys)
+    assert once.read_text() == twice.read_text()
+    assert {c["column"]: c["role"] for c in found["columns"]}["elect_score"] == "dropped"
+    assert any("elect_score" in note and "replace" in note for note in found["notes"])
+
+
+def test_every_flagged_row_has_its_kind_and_reasons_up_to_a_limit_that_is_said(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from elect.detect import findings
+
+    out = tmp_path / "out.parquet"
+    args = ("detect", table, *FEW, "--contamination", "0.2", "--top", 1, "-o", out, "-q")
+    found = run(*args, capsys=capsys)
+    scores = pl.read_parquet(out)
+    flagged = scores.filter(pl.col("elect_outlier") == 1)
+    assert flagged.height == found["n_outliers"] == 30
+    assert flagged["elect_kind"].null_count() == 0
+    assert scores["elect_kind"].null_count() == 120
+    assert found["notes"] == []
+    assert 0 < found["false_alarms"] < 1
+    assert np.isclose(found["false_alarms"], 1 - flagged["elect_chance"].mean())
+    monkeypatch.setitem(findings.MOST_EXPLAINED, "committee", 20)
+    found = run(*args, capsys=capsys)
+    assert found["notes"] == ["reasons are given for the 20 most outlying of the 30 flagged rows"]
+    assert pl.read_parquet(out)["elect_kind"].null_count() == 130
+
+
+def test_rows_are_named_by_a_column_that_names_them(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("detect", table, *FEW, "-q", capsys=capsys)
+    assert (found["top"][0]["id"], found["top"][0]["position"]) == ("N7", 7)
+    assert set(found["top"][0]) >= {"position", "id", "score", "chance", "is_outlier", "kind", "reasons"}
+    assert set(found["top"][0]["reasons"][0]) == {"column", "value", "usual", "share"}
+
+
+def test_json_lists_the_models_evaluated_only_where_asked(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("select", "detect"):
+        plain = run(name, table, *FEW, "-q", capsys=capsys)
+        assert not {"evaluated", "trace"} & set(plain)
+        traced = run(name, table, *FEW, "--trace", "-q", capsys=capsys)
+        assert len(traced["evaluated"]) == traced["models_evaluated"] == plain["models_evaluated"]
+        assert traced["trace"][-1]["pick"] == traced["model"]["id"]
 
 
 def test_bench_prints_what_the_benchmark_says(

@@ -57,9 +57,9 @@ def test_the_lines_give_the_scores_of_the_report(
     lines = python_of(Path("r.html"))
     exec(lines, said)
     written = pl.read_csv("s.csv")
-    np.testing.assert_allclose(said["scores"], written["score"].to_numpy(), rtol=1e-9)
+    np.testing.assert_allclose(said["scores"], written["elect_score"].to_numpy(), rtol=1e-9)
     found = said["detector"]
-    assert found.labels_.tolist() == written["outlier"].to_list()
+    assert found.labels_.tolist() == written["elect_outlier"].to_list()
     assert all(len(line) <= 120 for line in lines.splitlines())
 
 

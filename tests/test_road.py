@@ -61,8 +61,8 @@ def test_python_and_the_command_line_give_the_same_scores(kind: str, database: P
     detector = ElectDetector("auto", database=database).fit(frame)
     assert detector.treatment_.sources == ("a", "b", "c")
     found = pl.read_csv(out)
-    np.testing.assert_allclose(found["score"].to_numpy(), detector.decision_scores_, rtol=1e-12)
-    assert found["outlier"].to_list() == detector.labels_.tolist()
+    np.testing.assert_allclose(found["elect_score"].to_numpy(), detector.decision_scores_, rtol=1e-12)
+    assert found["elect_outlier"].to_list() == detector.labels_.tolist()
     np.testing.assert_array_equal(
         load_detector(tmp_path / "d").decision_function(frame), detector.decision_function(frame)
     )

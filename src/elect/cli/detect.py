@@ -1,7 +1,7 @@
 """``elect detect``: the outliers of a table."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,13 +21,14 @@ from elect.cli.options import (
     Output,
     Quiet,
     Scorer,
+    ScoresOnly,
     Seed,
     Strategy,
     Table,
     Top,
+    Trace,
     Trust,
 )
-from elect.support import wording
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 def detect(
     file: Table,
     output: Output = None,
+    scores_only: ScoresOnly = False,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write a report: an .html file.")] = None,
     save: Annotated[
         Path | None,
@@ -78,12 +80,13 @@ def detect(
     database: Database = None,
     n_jobs: NJobs = -1,
     trust: Trust = False,
+    trace: Trace = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the odd rows of a table, and say why."""
     share, seconds = parse.contamination(contamination), parse.seconds(budget)
-    targets = Targets(output, report, save)
+    targets = Targets(output, report, save, scores_only)
     targets.check(read=[path for path in (file, database) if path is not None], answers=answers)
     wanted = parse.aim(aim)
     from elect.cli.searching import searched
@@ -110,9 +113,9 @@ def detect(
 
         selection = ask_about(election, selection, ask, answers or beside(file), wanted)
     detection = election.detect(selection)
-    found = Detected(detection, findings_of(election, detection, top), top, targets)
-    targets.write(found, database=database, trust=trust)
-    screen.show(found, json=json)
+    found = Detected(detection, findings_of(election, detection, top), top, targets, trace)
+    said = targets.write(found, database=database, trust=trust)
+    screen.show(replace(found, said=said), json=json)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class Targets:
     output: Path | None
     report: Path | None
     save: Path | None
+    scores_only: bool
 
     @property
     def named(self) -> dict[str, Path | None]:
@@ -142,8 +146,9 @@ class Targets:
         kept = [] if answers is None else [answers]
         files.check_distinct(read, [*kept, *(path for path in self.named.values() if path is not None)])
 
-    def write(self, found: "Detected", *, database: Path | None, trust: bool) -> None:
-        """Everything is made before anything is written: what fails then leaves no file behind."""
+    def write(self, found: "Detected", *, database: Path | None, trust: bool) -> tuple[str, ...]:
+        """Write the files; what must be said about them. The detector and the report are made, and the table is
+        written, before either of them is: what fails leaves no file behind."""
         from elect.detect import output as files
 
         contents: list[tuple[Path, bytes]] = []
@@ -156,11 +161,15 @@ class Targets:
 
             page = report_of(found.detection, found.findings, found.top, database=database, saved_as=self.save)
             contents.append((self.report, page.encode()))
+        said: tuple[str, ...] = ()
         if self.output is not None:
-            frame = files.scores_frame(found.detection, found.findings.top)
-            contents.append((self.output, files.table_bytes(frame, self.output.suffix.lower())))
+            from elect.detect.result_table import write_results
+
+            rows, top = found.detection.opened.batches(), found.findings.top
+            said = write_results(self.output, rows, found.detection, top, scores_only=self.scores_only)
         for path, content in contents:
             files.write_whole(path, content)
+        return said
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,20 +180,28 @@ class Detected:
     findings: "Findings"
     top: int
     targets: Targets
+    trace: bool
+    said: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.detection.selection.notes, *self.detection.notes, *self.findings.notes, *self.said)
 
     def document(self) -> dict[str, Any]:
         found = self.detection
         return {
-            **documents.selection(found.selection),
+            **documents.selection(found.selection, trace=self.trace),
+            "scorer": found.options.scorer,
             "read": documents.reading(found.opened.sample.reading),
             "n_rows": len(found.scores),
             "threshold": found.threshold,
             "contamination": found.options.contamination,
             "n_outliers": int(found.labels.sum()),
+            "false_alarms": found.false_alarms,
             "top": [documents.top_row(row) for row in self.findings.top[: self.top]],
             "evaluation": documents.evaluation(found.evaluation),
             "columns": documents.columns(found.treatment),
-            "notes": [*found.selection.notes, *found.notes],
+            "notes": list(self.notes),
             **{name: None if path is None else str(path) for name, path in self.targets.named.items()},
         }
 
@@ -192,16 +209,17 @@ class Detected:
         from elect.detect.threshold import rule_of
 
         found = self.detection
-        above = render.above(int(found.labels.sum()), len(found.scores))
-        threshold = (
-            f"{wording.number(found.threshold)} ({rule_of(found.options.contamination, found.options.scorer)}); {above}"
-        )
-        lines = [*render.table(found.opened, found.treatment), *render.pick(found.selection), ("threshold", threshold)]
-        screen.pairs(console, [*lines, *render.evaluation(found.evaluation)])
+        rule = rule_of(found.threshold, found.options.contamination, found.options.scorer)
+        flagged = render.flagged(found.labels, found.false_alarms, rule)
+        by_model = found.options.scorer == "model"
+        pick = render.pick(found.selection, brief=not by_model)
+        # The pick comes first where it ranks the rows.
+        first = [*render.table(found.opened, found.treatment), *(pick if by_model else []), flagged]
+        screen.pairs(console, [*first, *render.evaluation(found.evaluation)])
         console.print()
         render.top_rows(console, self.findings.top[: self.top], found.row_ids.name)
         written = [(name, str(path)) for name, path in self.targets.named.items() if path is not None]
-        if written:
+        if last := [*([] if by_model else pick), *written]:
             console.print()
-            screen.pairs(console, written)
-        render.notes(console, (*found.selection.notes, *found.notes))
+            screen.pairs(console, last)
+        render.notes(console, self.notes)

@@ -14,8 +14,8 @@ def model(found: "Selection") -> dict[str, Any]:
     return {"id": found.model_id, "detector": found.detector, "params": dict(found.params)}
 
 
-def selection(found: "Selection") -> dict[str, Any]:
-    """The pick and how it came about."""
+def selection(found: "Selection", *, trace: bool = False) -> dict[str, Any]:
+    """The pick and how it came about; with ``trace`` every model evaluated and every step of the search."""
     return {
         "model": model(found),
         "strategy": found.strategy,
@@ -27,15 +27,30 @@ def selection(found: "Selection") -> dict[str, Any]:
         "why": found.why,
         "expected_performance": {"metric": found.metric, "mean": found.pick.mean, "spread": found.pick.spread},
         "runners_up": [{"id": c.model_id, "mean": c.mean} for c in found.runners_up],
-        "evaluated": list(found.evaluated),
         "failures": [{"id": model_id, "why": why} for model_id, why in found.failures],
         "notes": list(found.notes),
+        **(_trace(found) if trace else {}),
     }
 
 
 def reading(found: "Reading | None") -> dict[str, Any] | None:
     """How the table was read."""
     return None if found is None else asdict(found)
+
+
+def _trace(found: "Selection") -> dict[str, Any]:
+    steps = [
+        {
+            "step": step.index,
+            "phase": step.phase,
+            "model": step.evaluated,
+            "similarity": step.mean_similarity,
+            "expected_improvement": step.acquisition_value,
+            "pick": step.pick.model_id,
+        }
+        for step in found.steps
+    ]
+    return {"evaluated": list(found.evaluated), "trace": steps}
 
 
 def columns(treatment: "ColumnTreatment | None") -> list[dict[str, Any]]:
@@ -50,10 +65,12 @@ def evaluation(found: "Evaluation | None") -> dict[str, Any] | None:
 
 def top_row(row: "TopRow") -> dict[str, Any]:
     return {
-        "row": row.id,
         "position": row.position,
+        "id": row.id,
         "score": row.score,
-        "outlier": row.is_outlier,
+        "chance": row.chance,
+        "is_outlier": row.is_outlier,
+        "kind": row.kind,
         "agreeing": row.agreeing,
         "reasons": [asdict(reason) for reason in row.reasons],
     }

@@ -55,5 +55,11 @@ Trust = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write scores: a .csv, .tsv or .parquet file."),
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where to write the table with its results: .csv, .tsv or .parquet."
+    ),
 ]
+ScoresOnly = Annotated[
+    bool, typer.Option("--scores-only", help="Write the results beside the id alone, without the table's own columns.")
+]
+Trace = Annotated[bool, typer.Option("--trace", help="Let --json list every model evaluated and every step.")]

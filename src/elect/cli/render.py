@@ -1,6 +1,6 @@
 """Parts of results for people."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elect.cli import screen
 from elect.support import wording
@@ -22,9 +22,12 @@ def table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> Lines:
     columns = opened.n_columns
     used = columns if treatment is None else len(treatment.sources)
     gone = [] if treatment is None else [s.column for s in treatment.summary() if s.role == "dropped"]
+    name = None if treatment is None else treatment.named_by
+    named = "" if name is None else f"; rows named by {wording.clean(name)}"
+    gone = [column for column in gone if column != name]
     left_out = f"; left out: {wording.listed(gone)}" if gone else ""
     rows, used_of = wording.count(opened.n_rows, "row"), f"{wording.count(used)} of {wording.count(columns, 'column')}"
-    lines = [("table", f"{opened.source}, {rows}, {used_of} used{left_out}")]
+    lines = [("table", f"{opened.source}, {rows}, {used_of} used{named}{left_out}")]
     return [*lines, *reading(opened.sample.reading)]
 
 
@@ -33,8 +36,10 @@ def reading(found: "Reading | None") -> Lines:
     return [] if found is None else [("read as", str(found))]
 
 
-def pick(found: "Selection") -> Lines:
-    """The pick and how it came about."""
+def pick(found: "Selection", *, brief: bool = False) -> Lines:
+    """The pick and how it came about; ``brief`` where it is a detector to keep and does not rank the rows."""
+    if brief:
+        return [("pick", f"{found.model_id}, the single detector to keep"), ("why", found.why)]
     lines = [("pick", found.model_id), ("why", found.why)]
     if found.runners_up:
         lines.append(("next best", found.runners_up[0].model_id))
@@ -46,10 +51,20 @@ def pick(found: "Selection") -> Lines:
     return [*lines, ("search", found.course)]
 
 
-def above(outliers: int, n: int) -> str:
-    """How many rows lie above a threshold."""
-    rows = f"{wording.count(outliers)} of {wording.count(n, 'row')}"
-    return f"{rows} above it ({wording.percent(outliers / n)})"
+def flagged(labels: Any, false_alarms: float | None, rule: str) -> tuple[str, str]:
+    """How many rows are flagged by which rule, and how many of them for nothing.
+
+    >>> import numpy as np
+    >>> flagged(np.array([1, 0, 1, 0]), 0.3, "a chance above 50%")
+    ('flagged', '2 of 4 rows (50%), about a third of them false alarms; the rule: a chance above 50%')
+    """
+    found, n = int(labels.sum()), len(labels)
+    said = f"{wording.count(found)} of {wording.count(n, 'row')} ({wording.percent(found / n)})"
+    if false_alarms is not None and found == 1:
+        said += f", a false alarm with a chance of {wording.percent(false_alarms)}"
+    elif false_alarms is not None:
+        said += f", {wording.roughly(false_alarms)} of them false alarms"
+    return "flagged", f"{said}; the rule: {rule}"
 
 
 def evaluation(found: "Evaluation | None") -> Lines:
@@ -57,20 +72,20 @@ def evaluation(found: "Evaluation | None") -> Lines:
 
 
 def top_rows(console: "Console", rows: "tuple[TopRow, ...]", id_name: str) -> None:
-    """The most outlying rows, with their reasons."""
-    agreeing = any(row.agreeing is not None for row in rows)
-    heads = [(wording.clean(id_name), False), ("score", True), ("outlier", False)]
-    heads += [("models agreeing", True)] if agreeing else []
+    """The most outlying rows: their chance and kind where a committee speaks, else their score, and their reasons."""
+    by_chance = all(row.chance is not None for row in rows)
+    heads = [(wording.clean(id_name), False), *([("chance", True)] if by_chance else [("score", True)])]
+    heads += [("flagged", False), *([("kind", False)] if by_chance else []), ("reasons", False)]
     screen.grid(
         console,
-        [*heads, ("reasons (share of the score a typical value would take away)", False)],
+        heads,
         [
             [
                 row.id,
-                wording.number(row.score),
+                wording.number(row.score) if row.chance is None else wording.percent(row.chance),
                 "yes" if row.is_outlier else "no",
-                *([] if not agreeing else ["" if row.agreeing is None else wording.percent(row.agreeing)]),
-                "; ".join(str(reason) for reason in row.reasons) or "no single column",
+                *([row.kind or ""] if by_chance else []),
+                row.why or "no single column",
             ]
             for row in rows
         ],

@@ -1,14 +1,14 @@
 """``elect score``: new rows with a saved detector."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elect.cli import documents, render, screen
-from elect.cli.options import Json, Label, NJobs, Output, Quiet, Table, Top, Trust
+from elect.cli.options import Json, Label, NJobs, Output, Quiet, ScoresOnly, Table, Top, Trust
 from elect.support import wording
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def score(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that elect detect --save wrote.")],
     file: Table,
     output: Output = None,
+    scores_only: ScoresOnly = False,
     top: Top = 10,
     label: Label = None,
     n_jobs: NJobs = -1,
@@ -43,8 +44,13 @@ def score(
         print(f"elect: scoring {file} with {saved.selection.model_id}", file=sys.stderr, flush=True)
     found = score_file(saved, file, top=top, label=label)
     if output is not None:
-        frame = files.scores_frame(found, found.top)
-        files.write_whole(output, files.table_bytes(frame, output.suffix.lower()))
+        from elect.detect import opened
+        from elect.detect.result_table import write_results
+        from elect.tables import iter_batches
+
+        batches = iter_batches(file, opened.ROWS_AT_ONCE)
+        said = write_results(output, batches, found, found.top, scores_only=scores_only)
+        found = replace(found, notes=(*found.notes, *said))
     screen.show(Scored(file, saved, found, top, output), json=json)
 
 
@@ -65,6 +71,7 @@ class Scored:
             "n_rows": len(self.found.scores),
             "threshold": self.saved.threshold,
             "n_outliers": int(self.found.labels.sum()),
+            "false_alarms": self.found.false_alarms,
             "top": [documents.top_row(row) for row in self.found.top[: self.top]],
             "evaluation": documents.evaluation(self.found.evaluation),
             "notes": list(self.found.notes),
@@ -72,16 +79,18 @@ class Scored:
         }
 
     def say(self, console: "Console") -> None:
-        n = len(self.found.scores)
-        above = render.above(int(self.found.labels.sum()), n)
+        from elect.detect.threshold import rule_of
+
+        found, saved = self.found, self.saved
+        rule = rule_of(saved.threshold, saved.contamination, "model" if saved.committee is None else "committee")
         screen.pairs(
             console,
             [
-                ("table", f"{self.file}, {wording.count(n, 'row')}"),
-                *render.reading(self.found.reading),
-                ("detector", self.saved.selection.model_id),
-                ("threshold", f"{wording.number(self.saved.threshold)}; {above}"),
-                *render.evaluation(self.found.evaluation),
+                ("table", f"{self.file}, {wording.count(len(found.scores), 'row')}"),
+                *render.reading(found.reading),
+                render.flagged(found.labels, found.false_alarms, rule),
+                *([("detector", saved.selection.model_id)] if saved.committee is None else []),
+                *render.evaluation(found.evaluation),
                 *([] if self.output is None else [("output", str(self.output))]),
             ],
         )

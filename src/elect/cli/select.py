@@ -18,6 +18,7 @@ from elect.cli.options import (
     Seed,
     Strategy,
     Table,
+    Trace,
     Trust,
 )
 
@@ -43,6 +44,7 @@ def select(
     database: Database = None,
     n_jobs: NJobs = -1,
     trust: Trust = False,
+    trace: Trace = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -62,7 +64,7 @@ def select(
     )
     election, stopped = searched(file, options, drop=drop, columns=columns, database=database, trust=trust, quiet=quiet)
     selection = election.selection(stopped)
-    found = Selected(election.opened, election.treatment, selection, election.evaluation(selection))
+    found = Selected(election.opened, election.treatment, selection, election.evaluation(selection), trace)
     screen.show(found, json=json)
 
 
@@ -74,10 +76,11 @@ class Selected:
     treatment: "ColumnTreatment | None"
     selection: "Selection"
     evaluation: "Evaluation | None"
+    trace: bool
 
     def document(self) -> dict[str, Any]:
         return {
-            **documents.selection(self.selection),
+            **documents.selection(self.selection, trace=self.trace),
             "read": documents.reading(self.opened.sample.reading),
             "n_rows": self.opened.n_rows,
             "columns": documents.columns(self.treatment),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_REASONS = 3
+ROWS_AT_ONCE = 500
 LEAST_SHARE = 0.2
 """A cell with a smaller share of what speaks for its row is not named."""
 
@@ -36,8 +37,23 @@ def explain_rows(
     frame: "pl.DataFrame",
 ) -> Explained:
     """Kinds and reasons of rows, given what the voices say, the numeric matrix, and the rows as the user has them."""
-    if len(rows) == 0:
-        return Explained((), ())
+    kinds: list[str] = []
+    reasons: list[tuple[Reason, ...]] = []
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        found = _explain(committee, treatment, heard[part], rows[part], frame[part])
+        kinds += found.kinds
+        reasons += found.reasons
+    return Explained(tuple(kinds), tuple(reasons))
+
+
+def _explain(
+    committee: Committee,
+    treatment: ColumnTreatment | None,
+    heard: FloatArray,
+    rows: FloatArray,
+    frame: "pl.DataFrame",
+) -> Explained:
     cells = cells_of(treatment, rows, frame)
     signals = committee.judge.judge(cells)
     blame = committee.blame(heard, signals)

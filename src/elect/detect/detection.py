@@ -55,6 +55,11 @@ class TopRow:
     chance: float | None = None
     kind: str | None = None
 
+    @property
+    def why(self) -> str | None:
+        """The reasons in one line; None where no single column speaks for the row."""
+        return "; ".join(map(str, self.reasons)) or None
+
 
 @dataclass(frozen=True, eq=False)
 class Detection:
@@ -95,9 +100,7 @@ class Detection:
     @property
     def false_alarms(self) -> float | None:
         """The share of the flagged rows that is expected to be no outliers."""
-        if self.chance is None or not self.labels.any():
-            return None
-        return float(1.0 - self.chance[self.labels == 1].mean())
+        return false_alarms_of(self.chance, self.labels)
 
     @property
     def row_scores(self) -> FloatArray:
@@ -107,6 +110,17 @@ class Detection:
     def row_ids(self) -> "pl.Series":
         """What names each row."""
         return self.opened.row_ids(self.treatment) if self.ids is None else self.ids
+
+
+def false_alarms_of(chance: FloatArray | None, labels: NDArray[np.intp]) -> float | None:
+    """The share of the flagged rows that is expected to be no outliers; None where it is not known, or none is flagged.
+
+    >>> false_alarms_of(np.array([0.75, 0.2, 0.5]), np.array([1, 0, 1]))
+    0.375
+    """
+    if chance is None or not labels.any():
+        return None
+    return float(1.0 - chance[labels == 1].mean())
 
 
 def evaluate(scores: FloatArray, labels: Labels) -> Evaluation | None:

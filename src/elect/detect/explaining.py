@@ -39,7 +39,7 @@ class Reason:
 
     def __str__(self) -> str:
         usual = f" ({self.usual})" if self.usual else ""
-        return f"{self.column} = {self.value}{usual}, {wording.percent(self.share)}"
+        return f"{self.column} = {self.value}{usual}"
 
 
 @dataclass(frozen=True, eq=False)

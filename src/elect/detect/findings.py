@@ -13,14 +13,16 @@ from elect.detect.detection import Detection, TopRow
 from elect.detect.election import Election
 from elect.detect.explaining import Explainer, Reason, explainer_for_fitted
 from elect.detect.opened import cells_at
+from elect.detect.threshold import Scorer
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_EXPLAINED = 100
-"""Rows found outlying get reasons, the most outlying first, up to so many (or as many as are shown)."""
+MOST_EXPLAINED: dict[Scorer, int] = {"committee": 5_000, "model": 100}
+"""Flagged rows get reasons, the most outlying first, up to so many (or as many as are shown). Those of a model cost its
+scores of many rows each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +34,12 @@ class Findings:
     cells: "pl.DataFrame"
     explainer: Explainer | None
     agreement: Agreement
+    notes: tuple[str, ...] = ()
 
 
 def findings_of(election: Election, detection: Detection, top: int = 10) -> Findings:
-    """Explain the most outlying rows of a detection: ``top`` of them, and up to 100 more above the threshold."""
-    shown = places_to_explain(detection.scores, detection.threshold, top)
+    """Explain the most outlying rows of a detection: ``top`` of them, and more above the threshold."""
+    shown, notes = places_to_explain(detection.scores, detection.threshold, top, detection.options.scorer)
     agreement = agreement_of(election.scorer, detection.selection, int(detection.labels.sum()))
     place_of = {int(position): place for place, position in enumerate(detection.fitted)}
     agreeing = [agreement.of_row(place_of.get(int(position))) for position in shown]
@@ -58,7 +61,7 @@ def findings_of(election: Election, detection: Detection, top: int = 10) -> Find
         reasons = explainer.reasons(treatment.transform(cells), cells)
     said = Said(reasons, agreeing, detection.chance, kinds)
     tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, said)
-    return Findings(tops, cells, explainer, agreement)
+    return Findings(tops, cells, explainer, agreement, notes)
 
 
 def explained(detection: Detection, positions: IntArray, cells: "pl.DataFrame") -> Explained:
@@ -94,10 +97,17 @@ class Said:
     kinds: Sequence[str] | None = None
 
 
-def places_to_explain(scores: FloatArray, threshold: float, top: int) -> IntArray:
-    """The rows to explain, most outlying first."""
-    count = max(top, min(int((scores > threshold).sum()), MOST_EXPLAINED))
-    return np.argsort(-scores, kind="stable")[:count]
+def places_to_explain(
+    scores: FloatArray, threshold: float, top: int, scorer: Scorer
+) -> tuple[IntArray, tuple[str, ...]]:
+    """The rows to explain, most outlying first, and a note where some flagged ones are not among them."""
+    flagged = int((scores > threshold).sum())
+    count = max(top, min(flagged, MOST_EXPLAINED[scorer]))
+    shown = np.argsort(-scores, kind="stable")[:count]
+    if flagged <= count:
+        return shown, ()
+    most = f"the {wording.count(count)} most outlying of the {wording.count(flagged, 'flagged row')}"
+    return shown, (f"reasons are given for {most}",)
 
 
 def top_rows(

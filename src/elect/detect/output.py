@@ -3,32 +3,19 @@
 import io
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from elect.errors import InvalidInput
-from elect.support.arrays import FloatArray
-from elect.support.atomic import write_atomically
+from elect.support.atomic import appearing
 from elect.support.formulas import BEGINS, guarded
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elect.detect.detection import TopRow
-
 FORMATS = (".csv", ".tsv", ".parquet")
-
-
-class Scored(Protocol):
-    """What can be written: a ``Detection`` or a ``ScoredTable``."""
-
-    @property
-    def row_ids(self) -> "pl.Series": ...
-    @property
-    def scores(self) -> FloatArray: ...
-    @property
-    def labels(self) -> Any: ...
 
 
 def check_output(path: str | os.PathLike[str], option: str, suffixes: tuple[str, ...] = ()) -> None:
@@ -56,37 +43,21 @@ def check_distinct(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file whole or not at all; a device or a pipe is written to, not replaced."""
+    with open_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write into: it appears when all is written, or not at all. A device or a pipe is written to."""
     target = Path(path)
     try:
-        if _is_device(target):
-            with target.open("wb", buffering=0) as file:
-                file.write(content)
-        else:
-            write_atomically(target, content)
+        with target.open("wb", buffering=0) if _is_device(target) else appearing(target) as file:
+            yield file
     except OSError as error:
         raise InvalidInput(
             f"{str(path)!r} could not be written: {error.strerror or error}. Nothing was left there."
         ) from None
-
-
-def scores_frame(found: Scored, top: "Sequence[TopRow]") -> "pl.DataFrame":
-    """One line for each row of the table, in its order: id, score, outlier (1 or 0), reasons if any."""
-    import polars as pl
-
-    # The ids have the name of the id column, which may be one of those that come next.
-    name = "row" if found.row_ids.name in ("score", "outlier", "reasons") else found.row_ids.name
-    texts: list[str | None] = [None] * len(found.scores)
-    for row in top:
-        if row.reasons:
-            texts[row.position] = "; ".join(str(reason) for reason in row.reasons)
-    return pl.DataFrame(
-        [
-            found.row_ids.alias(name),
-            pl.Series("score", found.scores),
-            pl.Series("outlier", found.labels).cast(pl.Int8),
-            pl.Series("reasons", texts, dtype=pl.String),
-        ]
-    )
 
 
 def table_bytes(frame: "pl.DataFrame", suffix: str) -> bytes:

@@ -11,9 +11,10 @@ from elect.committee.scorer import chance_of
 from elect.detect import opened
 from elect.detect.batches import score_batches
 from elect.detect.committee_reasons import explain_rows
-from elect.detect.detection import Evaluation, TopRow, evaluate
+from elect.detect.detection import Evaluation, TopRow, evaluate, false_alarms_of
 from elect.detect.findings import Said, places_to_explain, top_rows
 from elect.detect.saving import SavedDetector
+from elect.detect.threshold import Scorer
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 from elect.tables import Reading, TableError, iter_batches, read_labels
@@ -35,6 +36,11 @@ class ScoredTable:
     notes: tuple[str, ...]
     chance: FloatArray | None = None
     reading: Reading | None = None
+
+    @property
+    def false_alarms(self) -> float | None:
+        """The share of the flagged rows that is expected to be no outliers."""
+        return false_alarms_of(self.chance, self.labels)
 
 
 def score_file(
@@ -59,7 +65,8 @@ def score_file(
         except TableError:
             if wanted:
                 raise
-    shown = places_to_explain(found.scores, saved.threshold, top)
+    scorer: Scorer = "model" if saved.committee is None else "committee"
+    shown, few = places_to_explain(found.scores, saved.threshold, top, scorer)
     cells = opened.cells_at(iter_batches(path, opened.ROWS_AT_ONCE), shown)
     rows = treatment.transform(cells)
     said = Said([()] * len(shown), [None] * len(shown))
@@ -72,4 +79,4 @@ def score_file(
         said = replace(said, reasons=saved.explainer.reasons(rows, cells))
     tops = top_rows(shown, found.ids[shown], found.scores, saved.threshold, said)
     labels = (found.scores > saved.threshold).astype(np.intp)
-    return ScoredTable(found.ids, found.scores, labels, tops, known, found.notes, chance, found.reading)
+    return ScoredTable(found.ids, found.scores, labels, tops, known, (*found.notes, *few), chance, found.reading)

@@ -4,6 +4,7 @@ from typing import Literal
 
 import numpy as np
 
+from elect.committee.scorer import chance_of
 from elect.support import wording
 from elect.support.arrays import FloatArray
 
@@ -16,15 +17,21 @@ EVEN = 0.0
 Scorer = Literal["committee", "model"]
 
 
-def rule_of(contamination: float | Literal["auto"], scorer: Scorer) -> str:
-    """How a threshold was set, in words.
+def rule_of(threshold: float, contamination: float | Literal["auto"], scorer: Scorer) -> str:
+    """Which rows are flagged, in words.
 
-    >>> rule_of("auto", "committee"), rule_of("auto", "model"), rule_of(0.05, "committee")
-    ('a chance above 50%', '3.5 robust deviations above the median', 'set so that 5% of the rows lie above it')
+    >>> rule_of(0.0, "auto", "committee"), rule_of(-1.1, 0.05, "committee")
+    ('a chance above 50%', 'a chance above 25%, for 5% of the rows as asked')
+    >>> rule_of(0.12, "auto", "model")
+    'a score above 0.12, 3.5 robust deviations over the median'
     """
+    if scorer == "committee":
+        rule = f"a chance above {wording.percent(float(chance_of(np.array(threshold))))}"
+    else:
+        rule = f"a score above {wording.number(threshold)}"
     if contamination != "auto":
-        return f"set so that {wording.percent(contamination)} of the rows lie above it"
-    return "a chance above 50%" if scorer == "committee" else f"{CUTOFF:g} robust deviations above the median"
+        return f"{rule}, for {wording.percent(contamination)} of the rows as asked"
+    return rule if scorer == "committee" else f"{rule}, {CUTOFF:g} robust deviations over the median"
 
 
 def threshold_of(scores: FloatArray, contamination: float | Literal["auto"], scorer: Scorer) -> float:

@@ -43,7 +43,7 @@ def summary_of(
         n_rows=detection.opened.n_rows,
         selection=detection.selection,
         threshold=detection.threshold,
-        threshold_rule=rule_of(detection.options.contamination, detection.options.scorer),
+        threshold_rule=rule_of(detection.threshold, detection.options.contamination, detection.options.scorer),
         n_outliers=int(detection.labels.sum()),
         histogram=histogram(detection.scores, detection.threshold),
         map=map_points(detection.rows, detection.row_scores, detection.threshold),

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -15,11 +17,18 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     ...     (Path(folder) / "a").read_bytes(), len(os.listdir(folder))
     (b'whole', 1)
     """
+    with appearing(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def appearing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write into, which appears under its name when all was written, and not at all otherwise."""
     path = Path(path)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes files private; a result is as readable as any other file of its user.

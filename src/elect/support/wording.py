@@ -61,6 +61,31 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share < 0.995 else f"{min(100 * share, 99.9):.1f}%"
 
 
+_FRACTIONS = (
+    (0.02, "hardly any"),
+    (0.07, "about one in twenty"),
+    (0.12, "about one in ten"),
+    (0.18, "about one in seven"),
+    (0.225, "about a fifth"),
+    (0.29, "about a quarter"),
+    (0.37, "about a third"),
+    (0.45, "about two fifths"),
+    (0.56, "about half"),
+    (0.7, "about two thirds"),
+    (0.85, "about three quarters"),
+    (0.95, "nine in ten"),
+)
+
+
+def roughly(share: float) -> str:
+    """An estimated share in words: digits would say more than is known.
+
+    >>> roughly(0.31), roughly(0.146), roughly(0.99)
+    ('about a third', 'about one in seven', 'nearly all')
+    """
+    return next((words for limit, words in _FRACTIONS if share < limit), "nearly all")
+
+
 def duration(seconds: float) -> str:
     """A length of time.
 

@@ -40,6 +40,12 @@ _ID_NAME = re.compile(r"(^|.*[_\W])(id|uuid|guid|rowid|rownum|row_number)$", re.
 _CAMEL_ID = re.compile(r".*[a-z](Id|ID)$")
 
 
+RESULT_COLUMNS = ("elect_score", "elect_chance", "elect_outlier", "elect_kind", "elect_reasons")
+"""What elect writes beside the columns of a table. They tell nothing about its rows that a detector should learn."""
+
+NUMBERS_ROWS = "whole numbers at even steps, each once: they number the rows"
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a column is, how it is encoded (None: dropped), what was done and why, and its share of missing values."""
@@ -62,6 +68,8 @@ def decide(name: str, series: "pl.Series", decimal: str | None = None) -> Decisi
     """
     import polars as pl
 
+    if name in RESULT_COLUMNS:
+        return Decision("result", None, "dropped", "elect wrote it in an earlier run", 0.0)
     dtype = series.dtype
     if dtype == pl.Null or series.null_count() == len(series):
         return _all_missing()
@@ -192,7 +200,7 @@ def _number(series: "pl.Series", decimal: str, why: str, whole: bool) -> Decisio
     if missing >= NEARLY_ALL:
         return _nearly_all_missing("number", missing)
     if whole and gone == 0 and rows >= FEWEST_FOR_ID and _counts_rows(read):
-        return Decision("id", None, "dropped", "whole numbers at even steps, each once: they number the rows", 0.0)
+        return Decision("id", None, "dropped", NUMBERS_ROWS, 0.0)
     fill = float(np.median(read[~np.isnan(read)]))
     indicator, about = _filled(gone, rows, f"the median {wording.number(fill)}")
     if parsed.failed:

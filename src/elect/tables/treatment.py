@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from elect.errors import InvalidInput
 from elect.support import wording
 from elect.support.arrays import FloatArray
+from elect.tables.decide import NUMBERS_ROWS
 from elect.tables.encoders import encoder_to_plain
 from elect.tables.errors import NoUsableColumn, TableError, TooFewRows, UnknownColumn, unknown_column
 from elect.tables.features import ColumnStep, ColumnSummary, Feature, step_from_plain
@@ -142,10 +143,21 @@ class ColumnTreatment:
         """What was done with each input column, in the order of the table."""
         return self.summaries
 
+    @cached_property
+    def named_by(self) -> str | None:
+        """The column that names the rows: the id, or one that was recognised, a title rather than a number."""
+        if self.id is not None:
+            return self.id
+        found = [s for s in self.summaries if s.kind == "id" and s.role == "dropped"]
+        found.sort(key=lambda summary: (summary.why == NUMBERS_ROWS, summary.missing > 0))
+        return found[0].column if found else None
+
     def row_ids(self, data: Any) -> "pl.Series":
-        """What names each row: the id column, else the table's own row ids."""
+        """What names each row: the column that does, else the table's own row ids (the index of a pandas frame, which
+        comes first where it holds more than numbers)."""
         table = read_table(data)
-        return table.frame[self.id] if self.id in table.columns else table.row_ids
+        own = self.id is None and not table.row_ids.dtype.is_integer()
+        return table.row_ids if own or self.named_by not in table.columns else table.frame[self.named_by]
 
     def labels(self, data: Any) -> Labels | None:
         """Which rows are known outliers; None where there is no label column, or this table lacks it."""

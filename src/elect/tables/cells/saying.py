@@ -30,7 +30,7 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
     x = float(cells.numbers[row, j])
     if np.isnan(x):
         share = wording.percent(float(np.exp(-numbers.missing[j])))
-        return "no number" if cells.unread[row, j] else f"missing, as in {share} of rows"
+        return "no number" if cells.unread[row, j] else f"in {share} of rows"
     at = {name: float(own[PLACE[name]]) for name in PLACE}
     when = numbers.is_time[j]
     show = _date if when else _plain
@@ -67,14 +67,17 @@ def _say_word(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int) 
     column = judge.words.columns[j]
     word = cells.words[j][row]
     if word is None:
-        return f"missing, as in {wording.percent(float(np.exp(-column.missing)))} of rows"
+        return f"in {wording.percent(float(np.exp(-column.missing)))} of rows"
     count = column.counts.get(word, 0)
     seen = _seen(count, column)
     if own[PLACE["near"]] > _LEAST:
         like = slip_of(word, max(count, 1), column.near)
         if like is not None:
             return f"nearly {wording.short(like[0])!r}, which is in {wording.count(like[1], 'row')}; {seen}"
-    if own[PLACE["unlikely"]] > 0.7 and own[PLACE["unlikely"]] > own[PLACE["rare"]] / 3:
+    unlikely = own[PLACE["unlikely"]]
+    # That a frequent value is frequent is no reason; the least that the other columns say against it is.
+    frequent = count > 0.05 * column.rows and unlikely > 0.1
+    if frequent or (unlikely > 0.7 and unlikely > own[PLACE["rare"]] / 3):
         return f"unlikely with the other columns of this row; {seen}"
     return seen
 
