@@ -199,4 +199,4 @@ def test_the_help_tells_the_threshold_that_is_used() -> None:
 
     commands: Any = get_command(app)
     told = next(option.help for option in commands.commands["detect"].params if option.name == "contamination")
-    assert f"auto: {rule_of('auto', 'committee')}" in told
+    assert f"auto: {rule_of(0.0, 'auto', 'committee')}" in told

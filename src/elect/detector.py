@@ -2,18 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elect.committee.scorer import chance_of
+from elect.detect.any_rows import AnyRows, FittedRows
+from elect.detect.detection import Detection, TopRow, false_alarms_of
 from elect.detect.election import Election
+from elect.detect.explaining import Explainer
+from elect.detect.findings import findings_of, model_explainer
 from elect.detect.opened import OpenedTable, open_array, open_table
 from elect.detect.options import Options
-from elect.detect.output import write_whole
+from elect.detect.output import check_output, write_whole
 from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
 from elect.detect.scorers import TableScorer
 from elect.errors import InvalidInput
@@ -103,7 +109,10 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         election = Election(opened, self._load_database(), options)
         for _ in election.steps():
             pass
-        return self._adopt(kept(election.detect(election.selection())))
+        detection = election.detect(election.selection())
+        self._adopt(kept(detection))
+        self._fit: tuple[Election, Detection] | None = (election, detection)
+        return self
 
     def _adopt(self, found: SavedDetector) -> "ElectDetector":
         """Take over what was found, or what a file holds."""
@@ -117,16 +126,84 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self.threshold_ = found.threshold
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         self._mu, self._sigma = found.mean_score, found.spread_of_scores
+        self._explainer: Explainer | None = found.explainer
+        self._fit = None
         return self
+
+    def __getstate__(self) -> Any:
+        # A copy is for new rows: the table that was fitted is not taken along.
+        state = super().__getstate__()
+        return {**state, "_fit": None} if "_fit" in state else state
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows, seen or not; higher is more outlying."""
         check_is_fitted(self, ["decision_scores_"])
-        scorer = TableScorer(self.detector_, self.treatment_, self.committee_)
+        scorer = self._scorer()
         if self.treatment_ is None:
             return scorer(self._numeric(X, reset=False), None)
         table = read_table(self._named(X))
         return scorer(self.treatment_.transform(table), table.frame)
+
+    def explain(self, X: Any, rows: Any = None) -> tuple[TopRow, ...]:
+        """What speaks for rows of X, seen or new: one record each, with ``position`` in X, ``id``, ``score``,
+        ``chance``, ``kind`` and ``reasons`` (column, value, what is usual, share); as text it is one line.
+
+        ``rows`` are positions in X, all rows without. A row that was fitted is judged as it was then.
+
+        >>> X = np.vstack([np.random.default_rng(0).normal(size=(200, 3)).round(2), [[0.1, 9.0, 0.2]]])
+        >>> detector = ElectDetector(max_models=5).fit(X)
+        >>> found = detector.explain(X, [200])[0]
+        >>> found.reasons[0].column, found.chance == detector.chance_[200]
+        ('x1', True)
+        """
+        check_is_fitted(self, ["decision_scores_"])
+        table = read_table(self._numeric(X, reset=False) if self.treatment_ is None else self._named(X))
+        ids = table.row_ids if self.treatment_ is None else self.treatment_.row_ids(table)
+        at = _positions(rows, table.n_rows)
+        frame = table.frame[at]
+        matrix = frame.to_numpy() if self.treatment_ is None else self.treatment_.transform(frame)
+        known = AnyRows(self._scorer(), self.threshold_, self._seen(), self._reasons_of_model())
+        return tuple(
+            replace(found, position=int(place))
+            for place, found in zip(at, known.explain(np.ascontiguousarray(matrix), frame, ids[at]), strict=True)
+        )
+
+    def report(self, path: str | PathLike[str], *, top: int = 10) -> None:
+        """Write the report about the table that was fitted, one HTML file, of which ``top`` rows are shown at once."""
+        check_is_fitted(self, ["decision_scores_"])
+        if self._fit is None:
+            raise InvalidInput(
+                "A detector that was loaded or copied has no table to report on: fit one, or run elect detect --report."
+            )
+        check_output(path, "path", (".html", ".htm"))
+        from elect.report.reporting import report_of
+
+        election, detection = self._fit
+        write_whole(path, report_of(detection, findings_of(election, detection, top), top).encode())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the flagged rows with their reasons, and the pick."""
+        if not hasattr(self, "decision_scores_"):
+            return f"<pre>{escape(repr(self))}</pre>"
+        from elect.report.notebook import detector_html
+
+        top = () if self._fit is None else findings_of(*self._fit, top=10).top[:10]
+        alarms = false_alarms_of(self.chance_, self.labels_)
+        return detector_html(len(self.labels_), int(self.labels_.sum()), alarms, top, self.selection_)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _scorer(self) -> TableScorer:
+        return TableScorer(self.detector_, self.treatment_, self.committee_)
+
+    def _seen(self) -> FittedRows | None:
+        return None if self._fit is None else FittedRows.of(self._fit[1])
+
+    def _reasons_of_model(self) -> Explainer | None:
+        if self.committee_ is None and self._explainer is None and self._fit is not None:
+            self._explainer = model_explainer(*self._fit)
+        return self._explainer
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
         """1 for rows above the threshold, 0 otherwise."""
@@ -261,6 +338,18 @@ def load_detector(path: str | PathLike[str], *, trust: bool = False, n_jobs: int
     else:
         detector._name_columns([summary.column for summary in saved.treatment.summary()])
     return detector
+
+
+def _positions(rows: Any, n: int) -> NDArray[np.intp]:
+    """Positions in a table of ``n`` rows, given as such or as truth values; all where none are given."""
+    if rows is None:
+        return np.arange(n)
+    at = np.atleast_1d(np.asarray(rows))
+    if at.dtype == bool and at.shape == (n,):
+        return np.flatnonzero(at)
+    if at.ndim != 1 or not (at.size == 0 or np.issubdtype(at.dtype, np.integer)) or (np.abs(at + 0.5) > n).any():
+        raise InvalidInput(f"rows must be positions from 0 to {n - 1}, or a truth value for each row, got {rows!r}.")
+    return at.astype(np.intp) % n
 
 
 def _dense(X: Any) -> Any:

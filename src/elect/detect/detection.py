@@ -60,6 +60,16 @@ class TopRow:
         """The reasons in one line; None where no single column speaks for the row."""
         return "; ".join(map(str, self.reasons)) or None
 
+    def __str__(self) -> str:
+        """The row in one line.
+
+        >>> why = (Reason("items", "36", "next highest 9", 0.8),)
+        >>> print(TopRow(3, "P7", 2.0, True, why, chance=0.88, kind="wrong value"))
+        P7: chance 88%, wrong value: items = 36 (next highest 9)
+        """
+        how = f"score {wording.number(self.score)}" if self.chance is None else f"chance {wording.percent(self.chance)}"
+        return f"{self.id}: {how}{f', {self.kind}' if self.kind else ''}: {self.why or 'no single column'}"
+
 
 @dataclass(frozen=True, eq=False)
 class Detection:

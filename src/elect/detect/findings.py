@@ -49,19 +49,24 @@ def findings_of(election: Election, detection: Detection, top: int = 10) -> Find
         found = explained(detection, shown, cells)
         reasons, kinds = found.reasons, found.kinds
     else:
-        treatment = detection.treatment
-        assert treatment is not None, "the columns of an array have no names to speak of"
-        explainer = explainer_for_fitted(
-            detection.detector,
-            election.database.pool[detection.selection.model_id],
-            election.rows,
-            [place_of[int(position)] for position in shown if int(position) in place_of],
-            treatment,
+        explainer = model_explainer(
+            election, detection, [place_of[int(position)] for position in shown if int(position) in place_of]
         )
-        reasons = explainer.reasons(treatment.transform(cells), cells)
+        reasons = ((),) * len(shown)
+        if explainer is not None:
+            reasons = explainer.reasons(explainer.treatment.transform(cells), cells)
     said = Said(reasons, agreeing, detection.chance, kinds)
     tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, said)
     return Findings(tops, cells, explainer, agreement, notes)
+
+
+def model_explainer(election: Election, detection: Detection, places: Sequence[int] = ()) -> Explainer | None:
+    """What reasons of the elected model are made from, for the fitted rows at ``places`` and for new ones; None for an
+    array, whose columns it cannot tell apart."""
+    if detection.treatment is None:
+        return None
+    spec = election.database.pool[detection.selection.model_id]
+    return explainer_for_fitted(detection.detector, spec, election.rows, places, detection.treatment)
 
 
 def explained(detection: Detection, positions: IntArray, cells: "pl.DataFrame") -> Explained:

@@ -1,7 +1,10 @@
-"""A selection as a notebook shows it: the same facts as its text, as a small table."""
+"""A selection or a detector as a notebook shows it: the same facts as its text, as a small table."""
+
+from collections.abc import Sequence
 
 from elect.core import Selection
 from elect.core.explanation import METRIC_NAMES
+from elect.detect.detection import TopRow
 from elect.report.markup import tag
 from elect.support import wording
 
@@ -18,6 +21,37 @@ def selection_html(found: Selection) -> str:
         tag("p", wording.sentence(found.course)),
         _similar(found) if found.neighbors else None,
         tag("ul", [tag("li", note) for note in notes]) if notes else None,
+    )
+
+
+def detector_html(
+    n_rows: int, n_outliers: int, false_alarms: float | None, top: Sequence[TopRow], found: Selection
+) -> str:
+    """How many rows are flagged, the most outlying ones with their reasons, and the pick."""
+    said = f"{wording.count(n_outliers)} of {wording.count(n_rows, 'row')} flagged"
+    alarms = "" if false_alarms is None else f", {wording.roughly(false_alarms)} of them false alarms"
+    heads = ("row", "score" if false_alarms is None else "chance", "flagged", "kind", "reasons")
+    body = [
+        _row(
+            row.id,
+            wording.number(row.score) if row.chance is None else wording.percent(row.chance),
+            "yes" if row.is_outlier else "no",
+            row.kind or "",
+            row.why or "no single column",
+        )
+        for row in top
+    ]
+    return tag(
+        "div",
+        tag("p", tag("b", said), alarms),
+        tag(
+            "table",
+            tag("thead", tag("tr", [tag("th", head, scope="col") for head in heads])),
+            tag("tbody", body),
+        )
+        if top
+        else None,
+        tag("p", f"The single detector to keep: {found.model_id}. ", wording.sentence(found.why)),
     )
 
 

@@ -55,22 +55,32 @@ def _header(title: str, found: ReportSummary) -> Html:
     flagged = f"{wording.count(found.n_outliers)} of {wording.count(found.n_rows, 'row')}"
     used = sum(column.role == "feature" for column in found.columns)
     names = ("rows", "scores", "map", "model", "agreement", "search", "columns", "python")
+    scored = "Ranked by the committee." if found.by_chance else f"Scored by {found.selection.model_id}."
     links = [tag("li", tag("a", name.capitalize(), href=f"#{name}")) for name in names]
     return tag(
         "header",
         tag("h1", title),
         tag(
             "p",
-            f"{flagged} lie above the threshold ({wording.percent(found.n_outliers / found.n_rows)}).",
+            f"{flagged} are flagged ({wording.percent(found.n_outliers / found.n_rows)}){_alarms(found)}.",
             class_="lead",
         ),
         tag(
             "p",
             f"{wording.count(used)} of {wording.count(len(found.columns), 'column')} used. "
-            f"Scored by {found.selection.model_id}. Made by elect {found.version}.",
+            f"{scored} Made by elect {found.version}.",
         ),
         tag("nav", tag("ul", links), aria_label="Sections"),
     )
+
+
+def _alarms(found: ReportSummary) -> str:
+    """How many of the flagged rows are expected to be no outliers."""
+    if found.false_alarms is None:
+        return ""
+    if found.n_outliers == 1:
+        return f", a false alarm with a chance of {wording.percent(found.false_alarms)}"
+    return f", {wording.roughly(found.false_alarms)} of them expected to be false alarms"
 
 
 def _policy(style: str, script: str) -> str:

@@ -10,6 +10,10 @@ from elect.report.page import render
 from elect.report.snippet import code
 from elect.report.summary import ReportSummary, histogram, map_points
 from elect.support import wording
+from elect.tables import ColumnSummary
+
+MOST_ROWS = 100
+"""A page is to be read: of the flagged rows it shows so many."""
 
 MOST_CELLS = 100
 """A row opens to its values: of a wide table to so many."""
@@ -37,7 +41,8 @@ def summary_of(
     saved_as: Path | None = None,
 ) -> ReportSummary:
     """What the report says."""
-    assert detection.treatment is not None  # a file is a table
+    columns = columns_of(detection)
+    shown = max(top, MOST_ROWS)
     return ReportSummary(
         title=Path(detection.opened.source).name,
         n_rows=detection.opened.n_rows,
@@ -47,14 +52,15 @@ def summary_of(
         n_outliers=int(detection.labels.sum()),
         histogram=histogram(detection.scores, detection.threshold),
         map=map_points(detection.rows, detection.row_scores, detection.threshold),
-        top=findings.top,
-        cells=tuple(tuple(map(wording.cell, row)) for row in findings.cells[:, :MOST_CELLS].iter_rows()),
+        false_alarms=detection.false_alarms,
+        top=findings.top[:shown],
+        cells=tuple(tuple(map(wording.cell, row)) for row in findings.cells[:shown, :MOST_CELLS].iter_rows()),
         id_name=detection.row_ids.name,
         agreement=findings.agreement,
-        columns=detection.treatment.summary(),
+        columns=columns,
         python=code(
-            detection.opened.source,
-            [summary.column for summary in detection.treatment.summary()],
+            detection.opened.source if Path(detection.opened.source).is_file() else None,
+            [summary.column for summary in columns],
             detection.options,
             detection.selection,
             database=database,
@@ -62,6 +68,14 @@ def summary_of(
         ),
         first=top,
         evaluation=detection.evaluation,
-        notes=(*detection.opened.sample.notes, *detection.selection.notes, *detection.notes),
+        notes=(*detection.opened.sample.notes, *detection.selection.notes, *detection.notes, *findings.notes),
         version=version("elect"),
     )
+
+
+def columns_of(detection: Detection) -> tuple[ColumnSummary, ...]:
+    """What was done with each column; those of an array are taken as they are."""
+    if detection.treatment is not None:
+        return detection.treatment.summary()
+    names = detection.opened.sample.columns
+    return tuple(ColumnSummary(name, "feature", "number", "used as it is", "it is of an array", 0.0) for name in names)

@@ -31,17 +31,21 @@ def details(title: str, *children: Any, of: str | None = None) -> Html:
 
 
 def rows(found: ReportSummary) -> Html:
+    by_chance = found.by_chance
     heads = [
         Head(found.id_name),
-        Head("score", number=True, descending=True),
-        Head("outlier"),
-        Head("models agreeing", number=True),
+        Head("chance" if by_chance else "score", number=True, descending=True),
+        Head("flagged"),
+        Head("kind") if by_chance else Head("models agreeing", number=True),
         Head("what is unusual about it"),
     ]
     said = (
-        "An outlier is a row whose score lies above the threshold. The bars say how much of what is unusual about a "
-        "row would be gone if the column held a typical value. Models agreeing: the share of the models tried that "
-        f"have the row among their top {wording.count(found.agreement.top)}."
+        "The chance to be an outlier, as the history of labelled tables has it. The bars say how much of what speaks "
+        "for a row each of its cells has."
+        if by_chance
+        else "A row is flagged where its score lies above the threshold. The bars say how much of what is unusual "
+        "about a row would be gone if the column held a typical value. Models agreeing: the share of the models tried "
+        f"that have the row among their top {wording.count(found.agreement.top)}."
     )
     names = [column.column for column in found.columns]
     cells = [dict(zip(names, values, strict=False)) for values in found.cells]
@@ -70,16 +74,19 @@ def _top_row(found: TopRow, cells: dict[str, str]) -> Html:
         for reason in found.reasons
     ]
     agreeing = "" if found.agreeing is None else wording.percent(found.agreeing)
+    by_chance = found.chance is not None
     return row(
         row_head(found.id),
-        number(found.score, wording.number(found.score), "score"),
+        number(found.score, wording.number(found.score), "score")
+        if found.chance is None
+        else number(found.score, wording.percent(found.chance), "chance", charts.share_bar(found.chance)),
         tag(
             "td",
             "yes" if found.is_outlier else "no",
             class_="hot" if found.is_outlier else "dim",
-            data_name="outlier",
+            data_name="flagged",
         ),
-        number(found.agreeing, agreeing, "models agreeing"),
+        cell(found.kind or "", "kind") if by_chance else number(found.agreeing, agreeing, "models agreeing"),
         tag(
             "td",
             tag("ul", reasons, class_="reasons") if reasons else "no single column",
@@ -101,8 +108,9 @@ def scores(found: ReportSummary) -> Html:
         "The scores",
         tag(
             "p",
-            f"{flagged} score above the threshold of {wording.number(found.threshold)}: {found.threshold_rule}. "
-            "The rows are counted on a logarithmic scale, so that a few can be seen beside thousands.",
+            f"{flagged} are flagged; the rule: {found.threshold_rule}. "
+            + ("A score is the logarithm of the odds: 0 is an even chance. " if found.by_chance else "")
+            + "The rows are counted on a logarithmic scale, so that a few can be seen beside thousands.",
         ),
         charts.score_histogram(found.histogram, found.threshold),
     )
@@ -140,7 +148,14 @@ def pick(found: ReportSummary) -> Html:
     notes = [*([] if found.evaluation is None else [str(found.evaluation)]), *found.notes]
     return section(
         "model",
-        "The model, and why",
+        "The single detector to keep, and why" if found.by_chance else "The model, and why",
+        tag(
+            "p",
+            "The rows above are ranked by a committee of models and signals of single cells. To keep one detector, "
+            "a PyOD object, this is the one elected:",
+        )
+        if found.by_chance
+        else None,
         tag("p", chosen.model_id, class_="pick"),
         tag("p", wording.sentence(chosen.why), " ", f"The search stopped because {chosen.stopped_because}."),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),

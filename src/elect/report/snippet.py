@@ -11,7 +11,7 @@ _LONGEST = 90
 
 
 def code(
-    source: str,
+    source: str | None,
     columns: Sequence[str],
     options: Options,
     selection: Selection,
@@ -19,20 +19,25 @@ def code(
     database: str | PathLike[str] | None = None,
     saved_as: str | PathLike[str] | None = None,
 ) -> str:
-    """Read the table at ``source``, which has these columns, leave out what was left out, elect and score."""
+    """Read the table at ``source``, which has these columns, leave out what was left out, elect and score. A table that
+    was given in Python has no source, and is ``X``."""
     lines = [
         "from elect import ElectDetector" + (", load_detector" if saved_as is not None else ""),
-        "from elect.tables import read_table",
+        *([] if source is None else ["from elect.tables import read_table"]),
         "",
-        f"table = {_call('read_table', [repr(source)])}{_chosen(columns, options)}",
-        f"detector = {_call('ElectDetector', _arguments(options, database))}.fit(table)",
+        *([] if source is None else [f"table = {_call('read_table', [repr(source)])}{_chosen(columns, options)}"]),
+        f"detector = {_call('ElectDetector', _arguments(options, database))}.fit({'X' if source is None else 'table'})",
         "scores = detector.decision_scores_  # in the order of the table; higher is more outlying",
-        "print(detector.selection_.explain())",
+        f"print(*detector.explain({'X' if source is None else 'table'}, detector.labels_ == 1), sep='\\n')",
     ]
     if selection.strategy != options.elected_by:
-        lines.insert(3, "# The pick of the report also rests on answers, which are not part of these lines.")
+        lines.insert(
+            lines.index("") + 1, "# The pick of the report also rests on answers, which are not part of these lines."
+        )
     elif options.max_seconds is not None:
-        lines.insert(3, "# A budget of time can end the search earlier or later than it did for the report.")
+        lines.insert(
+            lines.index("") + 1, "# A budget of time can end the search earlier or later than it did for the report."
+        )
     if saved_as is not None:
         lines += [
             "",
@@ -53,15 +58,17 @@ def _chosen(columns: Sequence[str], options: Options) -> str:
 
 
 def _arguments(options: Options, database: str | PathLike[str] | None) -> list[str]:
-    """What differs from the defaults, and the threshold, whose default is another one in Python."""
+    """What differs from the defaults."""
     given = {
         "database": None if database is None else str(Path(database)),
         "strategy": None if options.strategy == "auto" else options.strategy,
         "max_models": options.max_models,
         "max_seconds": options.max_seconds,
         "random_state": options.seed or None,
+        "scorer": None if options.scorer == "committee" else options.scorer,
     }
-    return [repr(options.contamination), *(f"{name}={value!r}" for name, value in given.items() if value is not None)]
+    share = [] if options.contamination == "auto" else [repr(options.contamination)]
+    return [*share, *(f"{name}={value!r}" for name, value in given.items() if value is not None)]
 
 
 def _call(name: str, arguments: Sequence[str]) -> str:

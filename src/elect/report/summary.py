@@ -61,10 +61,16 @@ class ReportSummary:
     agreement: Agreement
     columns: tuple[ColumnSummary, ...]
     python: str
+    false_alarms: float | None = None
     first: int = 10
     evaluation: Evaluation | None = None
     notes: tuple[str, ...] = ()
     version: str = ""
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether a committee ranked the rows, which gives them chances."""
+        return any(row.chance is not None for row in self.top)
 
 
 def changes_of_pick(selection: Selection) -> tuple[int, ...]:
