@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from elect.core import SearchStep, Selection
 from elect.detect.agreement import FamilyAgreement
 from elect.page._base import Ranking
+from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
+from elect.tables import values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,11 +131,9 @@ def number_bins(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
 
 def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp], int]:
     """The commonest values, all others as one; the bin of each row (-1 where the cell is empty); how many differ."""
-    import polars as pl
-
-    words = cells.cast(pl.String)
-    counted = words.drop_nulls().value_counts(sort=True, name="n")
-    names: list[str] = counted[words.name][:MOST_VALUES].to_list()
+    words = values.words(cells).alias("word")
+    counted = words.drop_nulls().value_counts(sort=True, name="n").sort(["n", "word"], descending=[True, False])
+    names: list[str] = counted["word"][:MOST_VALUES].to_list()
     others = counted.height > len(names)
     bins = words.replace_strict({name: place for place, name in enumerate(names)}, default=len(names)).to_numpy()
     found = np.where(words.is_null().to_numpy(), -1, bins).astype(np.intp)
@@ -190,7 +190,7 @@ def step_view(step: SearchStep) -> View:
 def selection_view(selection: Selection) -> View:
     return {
         "pick": selection.model_id,
-        "why": selection.why,
+        "why": wording.sentence(selection.why),
         "strategy": selection.strategy,
         "metric": selection.metric,
         "mean": _finite(selection.pick.mean),

@@ -43,7 +43,7 @@ export function columnsView() {
       "tr",
       { class: column.left_out ? "off" : null },
       h("td", {}, box),
-      h("th", { scope: "row" }, column.name, column.kind && h("small", {}, column.role === "feature" ? column.kind : `${column.role ?? ""}, ${column.kind}`)),
+      h("th", { scope: "row" }, column.name, column.kind && h("small", {}, column.role === "feature" || column.role === column.kind ? column.kind : `${column.role}, ${column.kind}`)),
       h("td", {}, column.done ?? "", column.why && h("small", {}, column.why)),
       h("td", { class: "number" }, column.missing ? percent(column.missing) : "none"),
       h("td", { class: "chart" }, histogram(column.bars, { name: column.name, height: 44 }), words(column.bars)),

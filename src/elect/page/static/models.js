@@ -36,7 +36,7 @@ export function modelsView() {
     fill(pick, [
       h("h2", {}, chosen ? "The detector to keep" : "The pick so far"),
       h("p", { class: "pick" }, id ?? "none yet"),
-      chosen && h("p", {}, `${chosen.why}.`),
+      chosen && h("p", {}, chosen.why),
       facts && h("dl", { class: "figures" }, facts.filter(Boolean).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
       chosen && h("p", { class: "dim" }, `The search stopped because ${chosen.stopped_because}.`),
       neighbors(found),
@@ -62,7 +62,7 @@ export function modelsView() {
 
   function showSearch(found) {
     const steps = found.steps;
-    const isSearch = steps.some((s) => s.similarity !== null || s.expected_improvement !== null);
+    const isSearch = steps.filter((s) => s.similarity !== null || s.expected_improvement !== null).length > 1;
     fill(search, [
       h("h2", {}, "The election"),
       h(

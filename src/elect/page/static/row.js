@@ -93,7 +93,7 @@ function valueRow(column, reason) {
     "tr",
     { class: reason ? "odd" : null },
     h("th", { scope: "row" }, column.name, reason?.usual ? h("small", {}, reason.usual) : null),
-    h("td", { class: "mine" }, column.value === null ? empty : column.value),
+    h("td", { class: "mine" }, column.value || empty),
     h("td", { class: "dim" }, column.ordinary ?? ""),
     h("td", { class: "chart" }, histogram(column.bars, column)),
   );

@@ -207,7 +207,7 @@ export function rowsView() {
         const value = row.cells[c.place];
         const reason = reasons.get(c.name);
         const title = reason?.usual ? `${value ?? "missing"}: ${reason.usual}` : value;
-        const shown = value === null ? h("span", { class: "dim" }, "–") : value;
+        const shown = value || h("span", { class: "dim" }, "–");
         return h("td", { class: `${c.number ? "number" : ""}${reason ? " odd" : ""}`, title }, reason ? h("mark", {}, shown) : shown);
       }),
     );

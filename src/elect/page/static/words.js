@@ -28,7 +28,7 @@ export function reasonsLine(row, names) {
   return row.reasons
     .map((reason) => {
       const place = names.indexOf(reason.column);
-      const value = row.cells && place >= 0 ? ` ${row.cells[place] ?? "missing"}` : "";
+      const value = row.cells && place >= 0 ? ` ${row.cells[place] || "missing"}` : "";
       return `${reason.column}${value}${reason.usual ? ` (${reason.usual})` : ""}`;
     })
     .join("; ");
