@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elect.answers import open_scores
-from elect.answers.opening import posterior_of, ranks_of
+from elect.answers import AnsweredElection
+from elect.answers.electing import ranks_of
+from elect.answers.opening import committee_evidence, posterior_of, scorer_of
 from elect.bench.answers import AnswerTask, run_answers, simulate, summarise
 from elect.bench.askers import ASKERS, OpenedTask, chosen_askers
 from elect.core import LabeledTask
@@ -16,6 +17,7 @@ from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import train
 from elect.history.database import MetaDatabase
+from elect.history.shipped import row_scorer_of
 from elect.pool import score_pool
 from toys import SMALL_POOL, corpus, make_task
 
@@ -27,8 +29,9 @@ def database() -> MetaDatabase:
 
 def opened(database: MetaDatabase, task: LabeledTask) -> AnswerTask:
     scores = score_pool(task.X, SMALL_POOL)
-    source, columns = ReplayedScores(scores), (task.X - task.X.mean(axis=0)) / task.X.std(axis=0)
-    evidence, election = open_scores(database, source, columns)
+    source = ReplayedScores(scores)
+    evidence = committee_evidence(row_scorer_of(database), *scorer_of(task.X, database, 0))
+    election = AnsweredElection(database, source)
     posterior = partial(posterior_of, database, ranks_of(database, source))
     return AnswerTask(task.name, OpenedTask(evidence, posterior, election), task.y, performance(scores, task.y))
 

@@ -107,3 +107,29 @@ def test_either_is_at_least_as_likely_as_each() -> None:
 def test_an_unknown_scorer_is_refused() -> None:
     with pytest.raises(InvalidInput, match="scorer must be 'committee' or 'model', got 'all'"):
         ElectDetector(scorer="all").fit(np.eye(4))
+
+
+def test_answers_count_for_every_row_and_are_saved_with_the_detector(tmp_path: Path) -> None:
+    from elect.detect.saving import kept, load_saved, saved_bytes
+
+    election = Election(open_table(table()), shipped_database(), Options(strategy="fixed"))
+    for _ in election.steps():
+        pass
+    before = election.detect(election.selection())
+    feedback = election.feedback()
+    feedback.tell(7, False)
+    feedback.tell(20, True)
+    after = election.detect(election.selection(), feedback)
+    assert before.labels[7] == 1
+    assert after.labels[7] == 0
+    assert after.labels[20] == 1
+    assert after.scores[20] == after.scores.max()
+    other = np.setdiff1d(np.arange(300), [7, 20])
+    assert not np.array_equal(after.scores[other], before.scores[other])
+    (tmp_path / "d").write_bytes(saved_bytes(kept(after)))
+    new = table(30)
+    again = load_saved(tmp_path / "d").scorer
+    rows = again.treatment.transform(new) if again.treatment is not None else None
+    assert rows is not None
+    assert np.array_equal(again(rows, new), after.scorer(rows, new))
+    assert not np.array_equal(again(rows, new), before.scorer(rows, new))

@@ -120,6 +120,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self.selection_ = found.selection
         self.detector_ = found.detector
         self.committee_ = found.committee
+        self._answers = found.answers
         self.treatment_ = found.treatment
         self.decision_scores_ = np.array(found.scores)
         self.chance_ = None if found.committee is None else chance_of(self.decision_scores_)
@@ -195,7 +196,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _scorer(self) -> TableScorer:
-        return TableScorer(self.detector_, self.treatment_, self.committee_)
+        return TableScorer(self.detector_, self.treatment_, self.committee_, self._answers)
 
     def _seen(self) -> FittedRows | None:
         return None if self._fit is None else FittedRows.of(self._fit[1])
@@ -324,6 +325,7 @@ def save_detector(detector: ElectDetector, path: str | PathLike[str], *, trust: 
         mean_score=float(detector._mu),
         spread_of_scores=float(detector._sigma),
         committee=detector.committee_,
+        answers=detector._answers,
     )
     write_whole(path, saved_bytes(saved, trust=trust))
 

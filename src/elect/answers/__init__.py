@@ -4,7 +4,6 @@ from elect.answers.electing import AnsweredElection
 from elect.answers.evidence import RowEvidence
 from elect.answers.left import Remaining
 from elect.answers.model import AnswerModel
-from elect.answers.opening import open_scores
 from elect.answers.session import Answer, Feedback
 
-__all__ = ["Answer", "AnswerModel", "AnsweredElection", "Feedback", "Remaining", "RowEvidence", "open_scores"]
+__all__ = ["Answer", "AnswerModel", "AnsweredElection", "Feedback", "Remaining", "RowEvidence"]

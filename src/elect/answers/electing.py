@@ -1,26 +1,39 @@
 """The model that the answers elect: the one expected to find most, by the chances of the rows after them."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from elect.committee.consensus import RankedRows, expected_performance
 from elect.core import Selection
+from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
+from elect.measures import rank
 from elect.paper.acquisition import neighbor_moments
 from elect.paper.neighbors import neighbors_by_performance
 from elect.paper.steps import candidates
+from elect.strategies import select
 from elect.support import wording
 from elect.support.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class AnsweredElection:
-    """The models of a pool on one table, and the pick without answers."""
+    """The models of a pool on one table, and the pick without answers. Models are scored when a pick is asked for."""
 
     database: MetaDatabase
-    rows: RankedRows
-    unlabelled: Selection
+    source: ScoreSource
+    picked: Selection | None = None
+
+    @cached_property
+    def rows(self) -> RankedRows:
+        return RankedRows.of(ranks_of(self.database, self.source))
+
+    @cached_property
+    def unlabelled(self) -> Selection:
+        """The pick without answers."""
+        return select(self.database, self.source) if self.picked is None else self.picked
 
     def elect(self, chance: FloatArray, told: int) -> Selection:
         """The pick after so many answers, given the chance of each row (rows,)."""
@@ -52,3 +65,8 @@ class AnsweredElection:
             expected_rank=None,
             reason=f"{given}: with what they say it is expected to find most",
         )
+
+
+def ranks_of(database: MetaDatabase, source: ScoreSource) -> FloatArray:
+    """The descending ranks of the rows by every model of the pool (rows x models)."""
+    return rank(np.column_stack([source.scores(model_id) for model_id in database.pool.ids]))

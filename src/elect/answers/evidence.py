@@ -1,14 +1,11 @@
 """What is known of the rows of a table before any answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
 
-from elect.answers.posterior import Posterior
+from elect.committee.committee import Committee
 from elect.errors import InvalidInput
-from elect.measures import rank
 from elect.support.arrays import FloatArray, read_only
 
 
@@ -31,28 +28,22 @@ class RowEvidence:
             raise InvalidInput("Log-odds, columns and signals must be finite.")
 
 
-def evidence_of_ranks(
-    ranks: FloatArray, families: Sequence[str], posterior: Posterior, columns: FloatArray
-) -> RowEvidence:
-    """From descending ranks (rows x models), the family of each model, and what the history says about the models.
-
-    The signals are the mean log-ranks of the families.
-    """
-    names = np.array(families)
-    high = -np.log((ranks - 0.5) / len(ranks))
-    signals = np.column_stack([high[:, names == name].mean(axis=1) for name in dict.fromkeys(families)])
-    chance = np.clip(posterior.outlier_chance(), 1e-4, 1 - 1e-4)
-    return RowEvidence(read_only(logit(chance)), read_only(columns), read_only(signals))
+SIGNALS = (
+    *("rank IForest", "rank Extremes", "rank kNN", "rank LOF"),
+    *("far_least first", "gap first", "alone first", "rare first", "near first", "missing first"),
+    *("residual first", "excess first", "unlikely first", "tail mean"),
+)
+"""What the committee hears of a row that answers may give more or less weight: models, wrong values, combinations."""
 
 
-def evidence_of_scores(
-    log_odds: FloatArray, scores: FloatArray, families: Sequence[str], columns: FloatArray
-) -> RowEvidence:
-    """From the log-odds of the committee, and the scores of its voices (rows x voices) with the family of each.
-
-    The signals are, as above, the mean log-ranks of the families.
-    """
-    names = np.array(families)
-    high = -np.log((rank(scores) - 0.5) / len(scores))
-    signals = np.column_stack([high[:, names == name].mean(axis=1) for name in dict.fromkeys(families)])
+def evidence_of_committee(committee: Committee, features: FloatArray, columns: FloatArray) -> RowEvidence:
+    """From what a committee knows of rows (``RowTable.describe``) and their standardised columns."""
+    log_odds, signals = committee.scorer.log_odds(features), committee_signals(committee, features)
     return RowEvidence(read_only(log_odds), read_only(columns), read_only(signals))
+
+
+def committee_signals(committee: Committee, features: FloatArray) -> FloatArray:
+    """The signals of rows (rows, signals)."""
+    names = committee.scorer.names
+    found: FloatArray = features[:, [names.index(name) for name in SIGNALS]]
+    return found

@@ -1,4 +1,4 @@
-"""From a table to what a session of questions needs: every model is scored once."""
+"""From a table to what a session of questions needs: what the committee says of its rows."""
 
 from os import PathLike
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from elect.answers.electing import AnsweredElection
-from elect.answers.evidence import RowEvidence, evidence_of_ranks
+from elect.answers.evidence import RowEvidence, evidence_of_committee
 from elect.answers.posterior import Posterior, RankedTable
+from elect.committee.committee import Committee
 from elect.committee.curves import OutlierCurves
-from elect.core import Selection
-from elect.core.sources import ScoreSource
+from elect.committee.scorer import RowScorer
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.measures import rank
+from elect.history.shipped import row_scorer_of
 from elect.pool import PoolScorer
-from elect.strategies import select
 from elect.support.arrays import FloatArray
-from elect.tables import ColumnTreatment
+from elect.tables import ColumnTreatment, read_table
+from elect.tables.cells import Cells, cells_of_array, cells_of_frame
 
 
 def open_table(
@@ -25,33 +25,25 @@ def open_table(
 ) -> tuple[RowEvidence, AnsweredElection]:
     """The evidence on the rows of an array or a frame, and the election over its models."""
     found = _database(database)
-    return open_scores(found, *scorer_of(X, found, seed))
+    scorer, cells = scorer_of(X, found, seed)
+    return committee_evidence(row_scorer_of(found), scorer, cells), AnsweredElection(found, scorer)
 
 
-def scorer_of(X: Any, database: MetaDatabase, seed: int) -> tuple[PoolScorer, FloatArray]:
-    """The models of the pool on an array, which is standardised, or on a frame, whose columns are treated."""
+def scorer_of(X: Any, database: MetaDatabase, seed: int) -> tuple[PoolScorer, Cells]:
+    """The models of the pool, and the cells: of an array, which is standardised, or of a frame, which is treated."""
     if hasattr(X, "columns"):
-        _, rows = ColumnTreatment.fit_transform(X)
+        table = read_table(X)
+        treatment, rows = ColumnTreatment.fit_transform(table)
         scorer = PoolScorer(rows, database.pool, seed=seed, standardize=False)
-    else:
-        scorer = PoolScorer(X, database.pool, seed=seed)
-    return scorer, np.asarray(scorer.work.Z)
+        return scorer, cells_of_frame(treatment, table.frame)
+    return PoolScorer(X, database.pool, seed=seed), cells_of_array(np.asarray(X, dtype=np.float64))
 
 
-def open_scores(
-    database: MetaDatabase, source: ScoreSource, columns: FloatArray, unlabelled: Selection | None = None
-) -> tuple[RowEvidence, AnsweredElection]:
-    """The same from a source of scores and the standardised columns; ``unlabelled`` is the pick without answers."""
-    ranks = ranks_of(database, source)
-    posterior = posterior_of(database, ranks)
-    evidence = evidence_of_ranks(ranks, [spec.detector for spec in database.pool], posterior, columns)
-    picked = select(database, source) if unlabelled is None else unlabelled
-    return evidence, AnsweredElection(database, posterior.table.rows, picked)
-
-
-def ranks_of(database: MetaDatabase, source: ScoreSource) -> FloatArray:
-    """The descending ranks of the rows by every model of the pool (rows x models)."""
-    return rank(np.column_stack([source.scores(model_id) for model_id in database.pool.ids]))
+def committee_evidence(row_scorer: RowScorer, scorer: PoolScorer, cells: Cells) -> RowEvidence:
+    """What a committee says of the rows of a scorer, whose cells these are."""
+    committee, learned = Committee.fit(row_scorer, scorer, cells)
+    features = committee.table.describe(learned.scores, learned.cells)
+    return evidence_of_committee(committee, features, np.asarray(scorer.work.Z))
 
 
 def posterior_of(database: MetaDatabase, ranks: FloatArray) -> Posterior:

@@ -9,21 +9,29 @@ which answers are wrong depends on the task and the number of the answer, so tha
 - ``rank``: where this package elects a model too, its rank among all models of the pool, 1 the best.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.answers import open_scores
-from elect.answers.opening import posterior_of, ranks_of, scorer_of
+from elect.answers import AnsweredElection
+from elect.answers.electing import ranks_of
+from elect.answers.opening import committee_evidence, posterior_of, scorer_of
+from elect.answers.posterior import Posterior
 from elect.bench.askers import Asker, OpenedTask, Ours, chosen_askers
 from elect.bench.statistics import model_rank
+from elect.bench.testbeds.errors import ErrorTask
+from elect.committee.scorer import RowScorer
+from elect.core import LabeledTask
 from elect.core.metrics import average_precision
+from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
+from elect.history.pieces import Pieces
 from elect.support.arrays import FloatArray
 
 COUNTS = (0, 5, 10, 20, 50)
@@ -160,6 +168,7 @@ def run_answers(
     counts: Sequence[int] = COUNTS,
     methods: Sequence[str] | None = None,
     limit: int | None = None,
+    corpora: Sequence[Path] = (),
     protocol: str = "strict",
     seed: int = 0,
     work_dir: str | None = None,
@@ -178,7 +187,7 @@ def run_answers(
     askers = chosen_askers(None if methods is None else list(methods))
     with meter(progress) as bar:
         outcomes, best = [], []
-        for task in _tasks(testbed, limit, protocol, seed, work_dir, bar):
+        for task in _tasks(testbed, limit, corpora, protocol, seed, work_dir, bar):
             outcomes.append(simulate(task, askers, counts=sorted({0, *counts})))
             if task.performance is not None:
                 best.append(float(task.performance.max()))
@@ -193,12 +202,26 @@ def run_answers(
 
 
 def _tasks(
-    testbed: str, limit: int | None, protocol: str, seed: int, work_dir: str | None, bar: Any
+    testbed: str, limit: int | None, corpora: Sequence[Path], protocol: str, seed: int, work_dir: str | None, bar: Any
 ) -> Iterator[AnswerTask]:
-    if testbed == "errors":
-        yield from _error_tasks(limit, seed, bar)
-    else:
-        yield from _array_tasks(testbed, limit, protocol, seed, work_dir, bar)
+    from elect.bench.errors import FOLDS
+    from elect.bench.left_out import fold_scorers
+    from elect.bench.rows import described, labelled_rows
+    from elect.bench.testbeds import load_errors, load_odd, load_wild
+    from elect.history.records import work_folder
+
+    every: Sequence[Any] = load_wild() if testbed == "wild" else load_odd() if testbed == "odd" else load_errors()
+    drawn = _drawn([task.name for task in every], limit, seed)
+    with work_folder(work_dir) as pieces:
+        bar.stage("describing rows", 1)
+        history = described(labelled_rows(None, corpora), pieces.folder)
+        bar.stage("training without each fold", FOLDS)
+        groups = {task.group for task in every if task.name in drawn}
+        scorers = fold_scorers(history, groups, FOLDS, pieces, bar.advance)
+        if testbed == "errors":
+            yield from _error_tasks(every, drawn, scorers, seed, bar)
+        else:
+            yield from _array_tasks(testbed, every, drawn, scorers, protocol, seed, pieces, bar)
 
 
 def _drawn(names: Sequence[str], limit: int | None, seed: int) -> set[str]:
@@ -207,57 +230,60 @@ def _drawn(names: Sequence[str], limit: int | None, seed: int) -> set[str]:
 
 
 def _array_tasks(
-    testbed: str, limit: int | None, protocol: str, seed: int, work_dir: str | None, bar: Any
+    testbed: str,
+    every: Sequence[LabeledTask],
+    drawn: set[str],
+    scorers: Mapping[str, RowScorer],
+    protocol: str,
+    seed: int,
+    pieces: Pieces,
+    bar: Any,
 ) -> Iterator[AnswerTask]:
     from elect.bench.protocol import folds
-    from elect.bench.testbeds import load_odd, load_wild
     from elect.core.sources import ReplayedScores
     from elect.history.learning import learn_without
-    from elect.history.records import Recipe, stored_scores, work_folder
+    from elect.history.records import Recipe, stored_scores
     from elect.history.train import make_records
     from elect.pool import default_pool
-    from elect.pool.standardize import Standardizer
 
-    every = load_wild() if testbed == "wild" else load_odd()
-    drawn = _drawn([task.name for task in every], limit, seed)
     # The history of wild tasks is the other wild tasks, drawn or not.
     tasks = every if testbed == "wild" else [task for task in every if task.name in drawn]
-    with work_folder(work_dir) as pieces:
-        records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar)
-        places = {task.name: place for place, task in enumerate(tasks)}
-        bar.stage("simulating answers", len(drawn))
-        for fold in folds(list(places), records.groups, protocol if testbed == "wild" else "strict"):
-            held_out = [name for name in fold.held_out if name in drawn]
-            if not held_out:
-                continue
-            if testbed == "wild":
-                database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
-            else:
-                database = _shipped_without(records.groups[places[held_out[0]]])
-            for name in held_out:
-                task, record = tasks[places[name]], records.tasks[places[name]]
-                scores = stored_scores(pieces, record, records.recipe)
-                columns = Standardizer.fit(task.X).transform(task.X)
-                evidence, election = open_scores(database, ReplayedScores(scores), columns)
-                posterior = partial(posterior_of, database, ranks_of(database, ReplayedScores(scores)))
-                yield AnswerTask(
-                    name, OpenedTask(evidence, posterior, election, seed), task.y, performance=record.performance
-                )
-
-
-def _error_tasks(limit: int | None, seed: int, bar: Any) -> Iterator[AnswerTask]:
-    from elect.bench.testbeds import load_errors
-
-    tasks = load_errors()
-    drawn = _drawn([task.name for task in tasks], limit, seed)
+    records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar)
+    places = {task.name: place for place, task in enumerate(tasks)}
     bar.stage("simulating answers", len(drawn))
-    for task in tasks:
+    for fold in folds(list(places), records.groups, protocol if testbed == "wild" else "strict"):
+        held_out = [name for name in fold.held_out if name in drawn]
+        if not held_out:
+            continue
+        if testbed == "wild":
+            database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
+        else:
+            database = _shipped_without(records.groups[places[held_out[0]]])
+        for name in held_out:
+            task, record = tasks[places[name]], records.tasks[places[name]]
+            source = ReplayedScores(stored_scores(pieces, record, records.recipe))
+            scorer, cells = scorer_of(task.X, database, seed)
+            evidence = committee_evidence(scorers[task.group], scorer, cells)
+            posterior = partial(_posterior, database, source)
+            opened = OpenedTask(evidence, posterior, AnsweredElection(database, source), seed)
+            yield AnswerTask(name, opened, task.y, performance=record.performance)
+
+
+def _error_tasks(
+    every: Sequence[ErrorTask], drawn: set[str], scorers: Mapping[str, RowScorer], seed: int, bar: Any
+) -> Iterator[AnswerTask]:
+    bar.stage("simulating answers", len(drawn))
+    for task in every:
         if task.name in drawn:
             database = _shipped_without(task.group)
-            scorer, columns = scorer_of(task.table, database, seed)
-            evidence, election = open_scores(database, scorer, columns)
-            posterior = partial(posterior_of, database, ranks_of(database, scorer))
-            yield AnswerTask(task.name, OpenedTask(evidence, posterior, election, seed), task.y)
+            scorer, cells = scorer_of(task.table, database, seed)
+            evidence = committee_evidence(scorers[task.group], scorer, cells)
+            posterior = partial(_posterior, database, scorer)
+            yield AnswerTask(task.name, OpenedTask(evidence, posterior, None, seed), task.y)
+
+
+def _posterior(database: MetaDatabase, source: ScoreSource) -> Posterior:
+    return posterior_of(database, ranks_of(database, source))
 
 
 def _shipped_without(group: str) -> MetaDatabase:

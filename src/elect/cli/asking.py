@@ -27,18 +27,17 @@ MOST_COLUMNS = 60
 
 def ask(
     election: "Election", selection: "Selection", count: int, path: Path, aim: Literal["learn", "find"] = "learn"
-) -> "Selection":
-    """Ask about up to ``count`` rows in all, those answered in ``path`` included; the pick after the answers."""
-    from elect.answers import Feedback, open_scores
+) -> "Feedback":
+    """Ask about up to ``count`` rows in all, those answered in ``path`` included; the session with the answers."""
     from elect.answers.kept import KeptAnswers
 
-    scorer, treatment = election.scorer, election.treatment
+    treatment = election.treatment
     assert treatment is not None  # a file is a table
     names = treatment.row_ids(election.opened.sample)[election.drawn]
     kept = KeptAnswers(path, names, election.positions)
     place = {int(position): row for row, position in enumerate(election.positions)}
     earlier = kept.read()
-    feedback = Feedback.of(*open_scores(election.database, scorer, np.asarray(scorer.work.Z), selection), aim=aim)
+    feedback = election.feedback(selection, aim)
     for position, said in earlier:
         feedback.tell(place[position], said)
     if earlier:
@@ -52,7 +51,7 @@ def ask(
         _say("\nelect: stopped; going on with the answers so far")
     if feedback.answers:
         _say(f"elect: {wording.count(len(feedback.answers), 'answer')} kept in {path}; {feedback.left}")
-    return feedback.selection
+    return feedback
 
 
 def _dialogue(feedback: "Feedback", question: "Question", count: int) -> Iterator[None]:

@@ -99,6 +99,7 @@ def answers(
         list[str] | None, typer.Option(metavar="NAME", help="One of the methods; repeat it. By default all.")
     ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only so many tasks, drawn at random.")] = None,
+    corpus: Corpora = None,
     protocol: Protocol = "strict",
     work: Work = None,
     seed: Seed = 0,
@@ -122,6 +123,7 @@ def answers(
         counts=numbers,
         methods=methods,
         limit=limit,
+        corpora=corpus or [],
         protocol=protocol,
         seed=seed,
         work_dir=_folder(work),

@@ -107,12 +107,14 @@ def detect(
     selection = election.selection(stopped)
     if stopped and not quiet:
         print(f"elect: {stopped}; going on with the pick so far, {selection.model_id}.", file=sys.stderr)
+    feedback = None
     if ask or answers is not None:
         from elect.answers.kept import beside
         from elect.cli.asking import ask as ask_about
 
-        selection = ask_about(election, selection, ask, answers or beside(file), wanted)
-    detection = election.detect(selection)
+        feedback = ask_about(election, selection, ask, answers or beside(file), wanted)
+        selection = feedback.selection
+    detection = election.detect(selection, feedback)
     found = Detected(detection, findings_of(election, detection, top), top, targets, trace)
     said = targets.write(found, database=database, trust=trust)
     screen.show(replace(found, said=said), json=json)

@@ -129,9 +129,9 @@ class FittedCommittee:
     def voices(self) -> Voices:
         return self.fit_voices()
 
-    def log_odds(self, rows: FloatArray, cells: Cells) -> FloatArray:
-        """The log-odds of new rows to be outliers; each as if it came alone."""
-        return self.committee.log_odds(self.voices.scores(rows), cell_summary(self.committee.judge, cells))
+    def describe(self, rows: FloatArray, cells: Cells) -> FloatArray:
+        """What is known of new rows (rows, features); each as if it came alone."""
+        return self.committee.table.describe(self.voices.scores(rows), cell_summary(self.committee.judge, cells))
 
 
 def _same(voices: Voices) -> Voices:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from elect.answers import AnsweredElection, Feedback
+from elect.answers.evidence import evidence_of_committee
 from elect.committee.committee import Committee, FittedCommittee
 from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
@@ -14,9 +16,11 @@ from elect.detect.batches import score_batches
 from elect.detect.detection import Detection, Evaluation, evaluate
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
-from elect.detect.scorers import TableScorer, cells_of, row_scorer_of
+from elect.detect.scorers import TableScorer, cells_of
 from elect.detect.threshold import threshold_of
+from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
+from elect.history.shipped import row_scorer_of
 from elect.pool import PoolScorer
 from elect.pool.detectors import detector_from
 from elect.strategies import STRATEGIES
@@ -31,18 +35,22 @@ MAX_ROWS = 10_000
 """Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
 
 
+SURE = 3.0
+"""Log-odds that rows answered yes have at least, and rows answered no at most with the other sign."""
+
 MANY = 0.1
 """From this share of flagged rows on, they are called a group."""
 
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What a scorer says of every row. ``heard`` is what the voices of a committee said of the fitted rows; ids, label
-    and notes are those of a table that was read in batches."""
+    """What a scorer says of every row. ``heard`` is what the voices of a committee said of the fitted rows, and
+    ``features`` all it knows of them; ids, label and notes are those of a table that was read in batches."""
 
     scorer: TableScorer
     scores: FloatArray
     heard: FloatArray | None = None
+    features: FloatArray | None = None
     ids: "pl.Series | None" = None
     label: "pl.Series | None" = None
     notes: tuple[str, ...] = ()
@@ -132,14 +140,36 @@ class Election:
             self.scorer.scores(selection.model_id), Labels(labels.y[here], labels.known[here], labels.meaning)
         )
 
-    def detect(self, selection: Selection) -> Detection:
-        """Fit the pick, score every row and set the threshold."""
+    def feedback(self, selection: Selection | None = None, aim: Literal["learn", "find"] = "learn") -> Feedback:
+        """A session of questions about the rows that the models are scored on."""
+        said = self.committee
+        if said is None or said.features is None or said.scorer.committee is None:
+            raise InvalidInput("Answers need the committee: leave scorer='model' out.")
+        evidence = evidence_of_committee(said.scorer.committee.committee, said.features, np.asarray(self.scorer.work.Z))
+        election = AnsweredElection(self.database, self.scorer, selection)
+        return Feedback.of(evidence, election, aim=aim, random_state=self.options.seed)
+
+    def _answered(self, said: "Said", feedback: Feedback) -> "Said":
+        """What is said of every row once the answers count: rows answered yes come first, those answered no last."""
+        model = feedback.model
+        known = self._said(replace(said.scorer, answers=model), feedback.log_odds, said.heard, said.features)
+        scores = known.scores
+        high, low = max(float(scores.max()), SURE), min(float(scores.min()), -SURE)
+        for answer in feedback.answers:
+            if answer.is_outlier is not None:
+                scores[self.positions[answer.row]] = high if answer.is_outlier else low
+        return known
+
+    def detect(self, selection: Selection, feedback: Feedback | None = None) -> Detection:
+        """Fit the pick, score every row, answers counted, and set the threshold."""
         options, opened = self.options, self.opened
         share = 0.1 if options.contamination == "auto" else options.contamination
         detector = detector_from(self.scorer, selection.model_id, contamination=share)
         said = self.committee
         if said is None:
             said = self._said(TableScorer(detector, self.treatment, None), np.asarray(detector.decision_scores_))
+        elif feedback is not None and feedback.answers:
+            said = self._answered(said, feedback)
         scores, labels, notes = said.scores, self._labels, said.notes
         if labels is None and said.label is not None:
             try:
@@ -172,20 +202,27 @@ class Election:
         frame = None if self.treatment is None else self.opened.sample.frame
         cells = cells_of(self.treatment, self.learned, frame)
         committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells)
-        log_odds = committee.log_odds(learned.scores, learned.cells[self.drawn])
+        features = committee.table.describe(learned.scores, learned.cells[self.drawn])
+        log_odds = committee.scorer.log_odds(features)
         fitted = FittedCommittee(committee, partial(Voices.fit, self.scorer))
-        return self._said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores)
+        return self._said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores, features)
 
-    def _said(self, scorer: TableScorer, known: FloatArray, heard: FloatArray | None = None) -> "Said":
+    def _said(
+        self,
+        scorer: TableScorer,
+        known: FloatArray,
+        heard: FloatArray | None = None,
+        features: FloatArray | None = None,
+    ) -> "Said":
         """The scores of all rows. Those that were fitted keep their training scores, which are known and in which a row
         is not its own neighbour."""
         opened = self.opened
         if opened.positions is None:
-            said = Said(scorer, self._scores(scorer), heard)
+            said = Said(scorer, self._scores(scorer), heard, features)
         else:
             assert self.treatment is not None
             found = score_batches(opened.batches(), self.treatment, scorer, self.options.label)
-            said = Said(scorer, found.scores, heard, found.ids, found.label, found.notes)
+            said = Said(scorer, found.scores, heard, features, found.ids, found.label, found.notes)
         said.scores[self.positions] = known
         return said
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from elect.answers.model import AnswerModel
 from elect.committee.committee import FittedCommittee
 from elect.committee.storing import PlainCommittee, committee_from_plain, committee_to_plain
 from elect.core import Candidate, Neighbor, RankInterval, SearchStep, Selection
@@ -51,11 +52,12 @@ class SavedDetector:
     spread_of_scores: float
     explainer: Explainer | None = None
     committee: FittedCommittee | None = None
+    answers: AnswerModel | None = None
 
     @property
     def scorer(self) -> TableScorer:
         """What scores new rows."""
-        return TableScorer(self.detector, self.treatment, self.committee)
+        return TableScorer(self.detector, self.treatment, self.committee, self.answers)
 
 
 def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetector:
@@ -71,6 +73,7 @@ def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetec
         spread_of_scores=float(np.std(detection.scores)),
         explainer=explainer,
         committee=detection.scorer.committee,
+        answers=detection.scorer.answers,
     )
 
 
@@ -150,6 +153,8 @@ def _archive(saved: SavedDetector, trust: bool) -> archive.Archive:
         content["committee"] = plain.content
         arrays |= {f"committee_{name}": values for name, values in plain.arrays.items()}
         texts = plain.texts
+    if saved.answers is not None:
+        arrays |= {f"answers_{name}": values for name, values in saved.answers.to_arrays().items()}
     return archive.Archive(content, arrays, texts, raw=raw)
 
 
@@ -205,7 +210,13 @@ def _restore(found: archive.Archive, n_jobs: int) -> SavedDetector:
         spread_of_scores=numbers.number("spread_of_scores"),
         explainer=_explainer(inner, treatment, frame, content["ordinary_score"]),
         committee=_committee(found, n_features, n_jobs),
+        answers=_answers(found),
     )
+
+
+def _answers(found: archive.Archive) -> AnswerModel | None:
+    arrays = {n.removeprefix("answers_"): a for n, a in found.arrays.items() if n.startswith("answers_")}
+    return AnswerModel.from_arrays(arrays) if arrays else None
 
 
 def _committee(found: archive.Archive, n_features: int, n_jobs: int) -> FittedCommittee | None:

@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.resources import as_file, files
 
+from elect.committee.scorer import RowScorer
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.pool import default_pool
@@ -18,3 +19,11 @@ def shipped_database() -> MetaDatabase:
         raise InvalidInput("This copy of elect has no pretrained database: pass one, or make one with elect train.")
     with as_file(resource) as path:
         return MetaDatabase.load(path, default_pool())
+
+
+def row_scorer_of(database: MetaDatabase) -> RowScorer:
+    """What the committee ranks rows by: the database's own, or the one that comes with the package."""
+    found = database.row_scorer or shipped_database().row_scorer
+    if found is None:
+        raise InvalidInput("This copy of elect has no row scorer: use scorer='model', or train a database with one.")
+    return found

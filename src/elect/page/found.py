@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit
 
-from elect.answers import AnsweredElection, Feedback
-from elect.answers.evidence import RowEvidence, evidence_of_scores
-from elect.answers.opening import ranks_of
 from elect.committee.committee import KINDS, FittedCommittee
-from elect.committee.consensus import RankedRows
 from elect.committee.scorer import chance_of
-from elect.committee.voices import FAMILIES
 from elect.core import Selection
 from elect.detect.agreement import FamilyAgreement, family_agreement
 from elect.detect.committee_reasons import explain_rows
@@ -67,7 +62,7 @@ class TableFound:
         self._place = np.full(len(self._first), -1)
         self._place[election.positions] = np.arange(len(election.positions))
         self._told: dict[int, bool | None] = {}
-        self._feedback = Feedback.of(self._evidence, random_state=product.options.seed)
+        self._feedback = election.feedback()
         self._selection: Selection | None = None
         self._detection: Detection | None = None
         self._lock = threading.Lock()
@@ -79,9 +74,7 @@ class TableFound:
         election = self._election
         self._detection = election.detect(selection)
         if len(selection.evaluated) == len(election.database.pool):
-            ranks = RankedRows.of(ranks_of(election.database, election.scorer))
-            answered = AnsweredElection(election.database, ranks, selection)
-            feedback = Feedback.of(self._evidence, answered, random_state=self._product.options.seed)
+            feedback = election.feedback(selection)
             feedback.resume(self._feedback.answers)
             self._feedback = feedback
         self._selection = selection
@@ -131,13 +124,6 @@ class TableFound:
             threshold=THRESHOLD,
             pick=None if selection is None else selection.model_id,
             left=str(self._feedback.left) if whole else None,
-        )
-
-    @cached_property
-    def _evidence(self) -> RowEvidence:
-        election = self._election
-        return evidence_of_scores(
-            self._log_odds[election.positions], self._heard, FAMILIES, np.asarray(election.scorer.work.Z)
         )
 
     @cached_property
