@@ -40,8 +40,8 @@ def rows(found: ReportSummary) -> Html:
         Head("what is unusual about it"),
     ]
     said = (
-        "Chance: how often rows like this one were outliers in labelled tables of the past. The bars beside the reasons "
-        "say how much of what speaks for the row lies in that cell."
+        "Chance: how often rows like this one were outliers in labelled tables of the past. The bars beside the "
+        "reasons say how much of what speaks for the row lies in that cell."
         if by_chance
         else "A row is flagged where its score lies above the threshold. The bars say how much of what is unusual "
         "about a row would be gone if the column held a typical value. Models agreeing: the share of the models tried "
