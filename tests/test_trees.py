@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elect.errors import InvalidInput, StoreError
+from elect.support.boosting import shorter
 from elect.support.trees import MAX_TREES, TreeEnsemble
 
 
@@ -370,3 +371,13 @@ def test_any_layout_of_features_is_taken():
     np.testing.assert_array_equal(trees.predict(np.asfortranarray(rows)), expected)
     np.testing.assert_array_equal(trees.predict(rows[::-1]), expected[::-1])
     assert trees.predict(np.empty((0, 2))).shape == (0,)
+
+
+def test_a_text_without_statistics_holds_the_same_trees():
+    booster, text, X = trained()
+    short = shorter(text)
+    assert len(short) < 0.9 * len(text)
+    assert shorter(short) == short
+    expected = booster.predict(X, num_threads=1)
+    np.testing.assert_array_equal(TreeEnsemble.from_lightgbm_text(short).predict(X), expected)
+    np.testing.assert_array_equal(lightgbm.Booster(model_str=short).predict(X, num_threads=1), expected)

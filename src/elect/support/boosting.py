@@ -6,6 +6,8 @@ from typing import Any
 from elect.support.arrays import FloatArray
 
 _END_OF_TREES = "end of trees\n"
+_STATISTICS = ("split_gain", "leaf_weight", "leaf_count", "internal_value", "internal_weight", "internal_count")
+"""What LightGBM notes of its trees beside them; no prediction needs it, and it is half of the text."""
 
 
 @dataclass(frozen=True)
@@ -69,4 +71,22 @@ def boost(
     text: str = booster.model_to_string(num_iteration=-1)
     text = text[: text.index(_END_OF_TREES) + len(_END_OF_TREES)]
     # The rules were kept while the trees grew; nothing that reads them needs to know.
-    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("monotone_constraints="))
+    return shorter(
+        "".join(line for line in text.splitlines(keepends=True) if not line.startswith("monotone_constraints="))
+    )
+
+
+def shorter(text: str) -> str:
+    """The same trees without LightGBM's statistics of them: zeros stand in their place."""
+    head, *trees = text.removesuffix(_END_OF_TREES).split("Tree=")
+    trees = ["Tree=" + "".join(map(_zeros, tree.splitlines(keepends=True))) for tree in trees]
+    lines = [
+        "tree_sizes=" + " ".join(str(len(tree)) for tree in trees) + "\n" if line.startswith("tree_sizes=") else line
+        for line in head.splitlines(keepends=True)
+    ]
+    return "".join([*lines, *trees, _END_OF_TREES])
+
+
+def _zeros(line: str) -> str:
+    key, _, values = line.partition("=")
+    return f"{key}={' '.join('0' for _ in values.split())}\n" if key in _STATISTICS else line
