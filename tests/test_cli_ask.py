@@ -159,7 +159,7 @@ def test_the_dialogue_on_a_terminal(tmp_path: Path, table: Path) -> None:
     shown = first.end()
     assert "stopped; going on with the answers so far" in shown
     assert "2 answers kept in" in shown
-    assert "threshold" in shown  # it went on to the result
+    assert "flagged" in shown  # it went on to the result
     assert [line["answer"] for line in answers_of(kept)] == ["yes", "no"]
 
     again = Terminal("detect", str(mine), "--ask", "9", "-q")
@@ -167,5 +167,5 @@ def test_the_dialogue_on_a_terminal(tmp_path: Path, table: Path) -> None:
     assert "2 answers read" in shown
     assert "question 3 of 9" in shown
     again.press("q")
-    assert "threshold" in again.end()
+    assert "flagged" in again.end()
     assert [line["answer"] for line in answers_of(kept)] == ["yes", "no"]
