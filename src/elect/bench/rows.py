@@ -10,10 +10,9 @@ import numpy as np
 
 from elect.bench.testbeds.errors import load_errors
 from elect.bench.testbeds.odd import load_odd
-from elect.bench.testbeds.planted import planted_tasks
 from elect.bench.testbeds.wild import load_more, load_wild
 from elect.history.corpus import read_corpus
-from elect.history.row_training import CLEAN, ERRORS, PLANTED, RowTask, describe_array, describe_table
+from elect.history.row_training import CLEAN, ERRORS, RowTask, describe_array, describe_table
 from elect.support.atomic import write_atomically
 
 MOST_ROWS = 5_000
@@ -34,14 +33,12 @@ class LabelledRows(NamedTuple):
 
 def labelled_rows(home: Path | None = None, corpora: Iterable[Path] = ()) -> Iterator[LabelledRows]:
     """Every task: wild, odd and image features from the data home, entry errors, and corpora that were built."""
-    odd, built = load_odd(home), [task for path in corpora for task in read_corpus(path)]
-    for kind, tasks in (("wild", load_wild(home)), ("odd", odd), ("images", load_more(home))):
+    for kind, tasks in (("wild", load_wild(home)), ("odd", load_odd(home)), ("images", load_more(home))):
         for task in tasks:
             yield LabelledRows(task.name, task.group, kind, task.X, task.y)
-    for task in built:
-        yield LabelledRows(task.name, task.group, kind_of(task.name), task.X, task.y)
-    for task in planted_tasks([*odd[::3], *built[::5]]):
-        yield LabelledRows(task.name, task.group, PLANTED, task.X, task.y)
+    for path in corpora:
+        for task in read_corpus(path):
+            yield LabelledRows(task.name, task.group, kind_of(task.name), task.X, task.y)
     for clean in (False, True):
         for table in load_errors(clean=clean):
             yield LabelledRows(table.name, table.group, CLEAN if clean else ERRORS, table.table, table.y)

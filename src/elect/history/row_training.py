@@ -26,13 +26,10 @@ from elect.support.trees import TreeEnsemble
 from elect.tables import ColumnTreatment, read_table
 from elect.tables.cells import CellJudge, Cells, cells_of_array, cells_of_frame
 
-ERRORS, CLEAN, PLANTED = "errors", "clean", "planted"
-"""Tables with entry errors, the same tables without any, and numeric tables with a few glaring values."""
+ERRORS, CLEAN = "errors", "clean"
+"""Tables with entry errors, and the same tables without any."""
 
-OF_WRONG_VALUES = (ERRORS, CLEAN, PLANTED)
-"""What the expert of wrong values learns from with its labels, and the other expert not at all."""
-
-WRONG_WEIGHTS = {ERRORS: 1.0, CLEAN: 0.3, PLANTED: 0.4, "odd": 0.6, "wild": 0.3, "keel": 0.5, "injected": 0.2}
+WRONG_WEIGHTS = {ERRORS: 1.0, CLEAN: 0.3, "odd": 0.6, "wild": 0.3, "keel": 0.5, "injected": 0.2}
 UNUSUAL_WEIGHTS = {"odd": 1.0, "wild": 1.5, "keel": 1.0, "injected": 0.3, "simulated": 0.2}
 OTHER = 0.25
 """The weight of a kind of tasks, each task of a kind weighing the same; any other kind has the last."""
@@ -115,7 +112,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
             left_out[place] = (wrong.predict(features), leaning(unusual.predict(features), features, _NAMES))
     errors = {kind: WRONG_WEIGHTS[kind] for kind in (ERRORS, CLEAN)}
     a, b = _line(tasks, [said[0] for said in left_out], errors)
-    others = {k: _weight(k, UNUSUAL_WEIGHTS) for k in {task.kind for task in tasks} - set(OF_WRONG_VALUES)}
+    others = {k: _weight(k, UNUSUAL_WEIGHTS) for k in {task.kind for task in tasks} - {ERRORS, CLEAN}}
     c, d = _line(tasks, [said[1] for said in left_out], others)
     calibration = np.array([a, b, c, d])
     chances = [chance_of(either(*calibrated(*said, calibration))) for said in left_out]
@@ -143,8 +140,8 @@ def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> F
 
 def _experts(tasks: Sequence[RowTask], seed: int) -> tuple[str, str]:
     """The trees of both experts."""
-    wrong = [task if task.kind in OF_WRONG_VALUES else _normal(task) for task in tasks if task.kind != "simulated"]
-    unusual = [task for task in tasks if task.kind not in OF_WRONG_VALUES]
+    wrong = [task if task.kind in (ERRORS, CLEAN) else _normal(task) for task in tasks if task.kind != "simulated"]
+    unusual = [task for task in tasks if task.kind not in (ERRORS, CLEAN)]
     return grow(wrong, WRONG_WEIGHTS, _WRONG, seed), grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed)
 
 
