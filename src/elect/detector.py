@@ -1,6 +1,6 @@
 """The estimator people use: it selects a detector for the table at hand, fits it, and scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -249,7 +249,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     def _named(self, X: Any) -> Any:
         """A table with the names of the columns that were fitted: an array has them by position, all else its own."""
         X = _dense(X)
-        if not isinstance(X, np.ndarray):
+        if not isinstance(X, np.ndarray) or X.dtype.names is not None:
             return X
         table = read_table(X)
         if table.n_columns != self.n_features_in_:
@@ -259,12 +259,24 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         return replace(table, frame=table.frame.rename(dict(zip(table.columns, self.feature_names_in_, strict=True))))
 
     def _numeric(self, X: Any, *, reset: bool) -> FloatArray:
-        """A finite array, checked and refused in scikit-learn's words."""
+        """A finite array, checked and refused in scikit-learn's words, but for missing values: they have a remedy."""
+        if np.ma.isMaskedArray(X):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
         try:
             rows = validate_data(
-                self, _dense(X), dtype=np.float64, reset=reset, ensure_min_samples=2 if reset else 1, order=None
+                self,
+                _dense(X),
+                dtype=np.float64,
+                reset=reset,
+                ensure_min_samples=2 if reset else 1,
+                order=None,
             )
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
+            if "contains NaN" in str(error):
+                raise InvalidInput(
+                    "Input X contains NaN, and an array is taken as it is: give a pandas or polars frame, whose "
+                    "missing values are treated, or fill them."
+                ) from None
             raise InvalidInput(str(error)) from None
         return np.asarray(rows)
 
@@ -279,6 +291,10 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             return 0
         if isinstance(state, np.random.RandomState):
             return int(state.randint(2**31 - 1))
+        if isinstance(state, bool) or not isinstance(state, int | np.integer) or state < 0:
+            raise InvalidInput(
+                f"random_state must be None, a whole number of at least 0 or a RandomState, got {state!r}."
+            )
         return int(state)
 
     def _options(self) -> Options:
@@ -367,5 +383,6 @@ def _dense(X: Any) -> Any:
 
 
 def _is_frame(X: Any) -> bool:
-    is_table = isinstance(X, Table) or (hasattr(X, "columns") and hasattr(X, "shape"))
-    return is_table and not isinstance(X, np.ndarray)
+    if isinstance(X, np.ndarray):
+        return X.dtype.names is not None
+    return isinstance(X, Table | Mapping) or (hasattr(X, "columns") and (hasattr(X, "shape") or hasattr(X, "collect")))

@@ -1,11 +1,23 @@
 """The command line: parse, call, render. ``elect --help`` tells the commands."""
 
+import os
 import sys
 from collections.abc import Sequence
+
+LONGEST = 2000
+"""A message may have so many characters: what it quotes may be any file's."""
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command. A user's mistake is one line on standard error and exit status 2."""
+    try:
+        _open_streams()
+        return _run(args)
+    except KeyboardInterrupt:  # even while the first modules are imported
+        return _interrupted()
+
+
+def _run(args: Sequence[str] | None) -> int:
     from elect.cli.app import app
     from elect.errors import ElectError
 
@@ -18,8 +30,6 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except ElectError as error:
         return _mistake(str(error))
-    except KeyboardInterrupt:
-        return _interrupted()
     except BrokenPipeError:
         # Whoever read the output has enough of it: not an error, and nothing more can be written there.
         sys.stdout = None
@@ -43,8 +53,22 @@ def main(args: Sequence[str] | None = None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def _open_streams() -> None:
+    """A stream that was closed leads nowhere from here on; else the next file opened would take its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            stream = open(number, "r" if name == "stdin" else "w", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
 def _mistake(message: str) -> int:
-    print(f"elect: {' '.join(message.split())}", file=sys.stderr)
+    from elect.cli.screen import tell
+
+    tell(" ".join(message[:LONGEST].split()) + ("" if len(message) <= LONGEST else " ..."))
     return 2
 
 

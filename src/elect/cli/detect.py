@@ -1,6 +1,5 @@
 """``elect detect``: the outliers of a table."""
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,7 +105,7 @@ def detect(
     election, stopped = searched(file, options, drop=drop, columns=columns, database=database, trust=trust, quiet=quiet)
     selection = election.selection(stopped)
     if stopped and not quiet:
-        print(f"elect: {stopped}; going on with the pick so far, {selection.model_id}.", file=sys.stderr)
+        screen.tell(f"{stopped}; going on with the pick so far, {selection.model_id}.")
     feedback = None
     if ask or answers is not None:
         from elect.answers.kept import beside
@@ -162,7 +161,7 @@ class Targets:
             from elect.report.reporting import report_of
 
             page = report_of(found.detection, found.findings, found.top, database=database, saved_as=self.save)
-            contents.append((self.report, page.encode()))
+            contents.append((self.report, page.encode(errors="replace")))
         said: tuple[str, ...] = ()
         if self.output is not None:
             from elect.detect.result_table import write_results

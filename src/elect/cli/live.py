@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from elect.cli.screen import stderr
+from elect.cli.screen import stderr, tell
 from elect.support import wording
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class _Lines:
         line = self._say(step)
         changed = step.pick.model_id != self._pick and step.seconds >= self._next
         if changed or step.stopped_because is not None:
-            print(f"elect: {line}", file=sys.stderr, flush=True)
+            tell(line)
             self._pick, self._next = step.pick.model_id, step.seconds + 1.0
 
 

@@ -33,9 +33,9 @@ def contamination(text: str) -> float | Literal["auto"]:
     """
     if text.strip().lower() == "auto":
         return "auto"
-    number, percent, _ = text.strip().partition("%")
+    number, percent, rest = text.strip().partition("%")
     try:
-        share = float(number) / (100.0 if percent else 1.0)
+        share = math.nan if rest else float(number) / (100.0 if percent else 1.0)
     except ValueError:
         share = math.nan
     if not 0 < share <= 0.5:

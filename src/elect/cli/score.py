@@ -1,6 +1,5 @@
 """``elect score``: new rows with a saved detector."""
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,7 +40,7 @@ def score(
 
     saved = load_saved(model, trust=trust, n_jobs=n_jobs)
     if not quiet:
-        print(f"elect: scoring {file} with {saved.selection.model_id}", file=sys.stderr, flush=True)
+        screen.tell(f"scoring {file} with {saved.selection.model_id}")
     found = score_file(saved, file, top=top, label=label)
     if output is not None:
         from elect.detect import opened

@@ -31,6 +31,11 @@ def show(result: Result, *, json: bool) -> None:
         result.say(stdout())
 
 
+def tell(text: str) -> None:
+    """A line on standard error. No file name and no model can give orders to the terminal with it."""
+    print(f"elect: {wording.clean(text)}", file=sys.stderr, flush=True)
+
+
 def print_json(content: Any) -> None:
     """One JSON object on standard output."""
     json.dump(_plain(content), sys.stdout, ensure_ascii=False, allow_nan=False, indent=2)
@@ -52,8 +57,12 @@ def stdout() -> "Console":
     """The screen for results. Nothing in them is markup: what comes from a table is shown as it is."""
     from rich.console import Console
 
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process; whoever called knows what is left to do
+
     width = None if sys.stdout.isatty() else WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    return Screen(width=width, highlight=False, markup=False, emoji=False)
 
 
 def stderr() -> "Console":

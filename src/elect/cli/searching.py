@@ -1,12 +1,11 @@
 """What ``elect select`` and ``elect detect`` begin with: read the table, load the database, search."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elect.cli import live, parse
+from elect.cli import live, parse, screen
 from elect.errors import PoolMismatch
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def searched(
     from elect.detect import Election, open_table
 
     if not quiet:
-        print(f"elect: reading {file}", file=sys.stderr, flush=True)
+        screen.tell(f"reading {file}")
     opened = open_table(file, options.seed)
     known = opened.sample.columns
     asked = replace(

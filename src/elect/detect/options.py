@@ -40,9 +40,12 @@ class Options:
 
     def __post_init__(self) -> None:
         share = self.contamination
-        is_share = isinstance(share, float | int) and not isinstance(share, bool) and 0 < share <= 0.5
-        if not is_share and share != "auto":
+        number = float | int | np.floating
+        is_share = isinstance(share, number) and not isinstance(share, bool) and 0 < share <= 0.5
+        if not is_share and not (isinstance(share, str) and share == "auto"):
             raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
+        if is_share and type(share) is not float:
+            object.__setattr__(self, "contamination", float(share))  # a number of numpy is none for PyOD
         if self.scorer not in ("committee", "model"):
             raise InvalidInput(f"scorer must be 'committee' or 'model', got {self.scorer!r}.")
         if self.strategy != "auto" and self.strategy not in STRATEGIES:

@@ -21,6 +21,10 @@ FORMATS = (".csv", ".tsv", ".parquet")
 def check_output(path: str | os.PathLike[str], option: str, suffixes: tuple[str, ...] = ()) -> None:
     """Say before the work begins that its result could not be written."""
     target = Path(path)
+    try:
+        target.resolve().exists()
+    except (OSError, RuntimeError, ValueError):  # a link that leads back to itself, a name too long or with a zero
+        raise InvalidInput(f"{option}: {str(path)!r} leads to no file that could be written; name another.") from None
     if target.is_dir():
         raise InvalidInput(f"{option} must name a file, and {str(path)!r} is a directory: add a file name.")
     if suffixes and target.suffix.lower() not in suffixes and not _is_device(target):

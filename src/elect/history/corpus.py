@@ -8,7 +8,6 @@ A manifest is a JSON list of objects with ``name``, ``group`` and ``file`` (rela
 file are passed over.
 """
 
-import csv
 import json
 from os import PathLike
 from pathlib import Path
@@ -52,11 +51,10 @@ def _folder(folder: Path) -> list[tuple[str, str, Path]]:
 def _groups(path: Path, files: set[str]) -> dict[str, str]:
     if not path.exists():
         return {}
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    if not rows or not {"file", "group"} <= set(rows[0]):
+    table = read_table(path, header=True)  # in whatever encoding it is
+    if not {"file", "group"} <= set(table.columns):
         raise InvalidInput(f"{path} must have the columns 'file' and 'group'.")
-    groups = {row["file"]: row["group"] for row in rows}
+    groups = dict(table.frame.select("file", "group").iter_rows())
     unknown = sorted(set(groups) - files)
     if unknown:
         raise InvalidInput(f"{path} names {unknown[0]!r}, which is not a table of the folder.")
@@ -67,7 +65,7 @@ def _manifest(path: Path) -> list[tuple[str, str, Path]]:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
         listed = [(str(e["name"]), str(e["group"]), path.parent / str(e["file"])) for e in entries if e.get("file")]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(
             f"{path} must be a JSON list of objects with 'name', 'group' and 'file' ({type(error).__name__}: {error})."
         ) from None

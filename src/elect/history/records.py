@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from elect.committee.curves import OutlierCurves, task_counts
 from elect.core import LabeledTask, ModelPool, PerformanceMatrix, ScoreMatrix
 from elect.core.metrics import Metric, metric_name, performance
 from elect.errors import InvalidInput
+from elect.history.database import LONGEST_NAME
 from elect.history.pieces import ENGINE_VERSION, Pieces, digest, task_digest
 from elect.measures import PAPER_MEASURES, measure_table, rank
 from elect.paper.anchors import rank_correlations
 from elect.pool import score_pool
+from elect.support import wording
 from elect.support.arrays import FloatArray, read_only
 
 
@@ -105,6 +107,12 @@ def check_corpus(tasks: Sequence[LabeledTask]) -> None:
         raise InvalidInput("A corpus must hold at least one labelled task, got none.")
     seen: set[str] = set()
     for task in tasks:
+        for name in (task.name, task.group):
+            if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:
+                raise InvalidInput(
+                    f"Names of tasks and groups must be printable text of 1 to {LONGEST_NAME} characters, got "
+                    f"{wording.short(repr(name))} for task {wording.short(repr(task.name))}."
+                )
         if task.name in seen:
             raise InvalidInput(f"Each task of a corpus must have a name of its own; {task.name!r} is there twice.")
         seen.add(task.name)
@@ -133,7 +141,7 @@ def read_record(pieces: Pieces, task: LabeledTask, recipe: Recipe) -> TaskRecord
     """The record of a scored task; one whose piece is damaged is scored again."""
     key = recipe.score_key(task)
     piece = pieces.get("scores", key)
-    if piece is None or set(piece) != {"scores", "correlations"}:
+    if not _fits(piece, task, recipe):
         piece = score_task(task, recipe)
         pieces.put("scores", key, piece)
     scores = ScoreMatrix(piece["scores"], recipe.pool.ids)
@@ -152,6 +160,17 @@ def read_record(pieces: Pieces, task: LabeledTask, recipe: Recipe) -> TaskRecord
     )
 
 
+def _fits(piece: dict[str, Any] | None, task: LabeledTask, recipe: Recipe) -> TypeGuard[dict[str, Any]]:
+    """Whether a piece is what scoring this task gives: the folder is the user's, and anything may lie there."""
+    n = len(recipe.pool)
+    shapes = {"scores": (task.n_rows, n), "correlations": (n, n)}
+    return (
+        piece is not None
+        and {name: array.shape for name, array in piece.items()} == shapes
+        and all(array.dtype.kind == "f" for array in piece.values())
+    )
+
+
 def stored_scores(pieces: Pieces, record: TaskRecord, recipe: Recipe) -> ScoreMatrix:
     """The scores of a task that was scored before."""
     stored = pieces.get("scores", record.key)
@@ -163,8 +182,8 @@ def stored_scores(pieces: Pieces, record: TaskRecord, recipe: Recipe) -> ScoreMa
 def measure_task(pieces: Pieces, record: TaskRecord, recipe: Recipe, anchors: tuple[str, ...]) -> FloatArray:
     """The measures of every model on one task against the anchors (models x measures); kept as a piece."""
     key = digest(record.key, recipe.measure_names, *anchors)
-    piece = pieces.get("measures", key)
-    if piece is None or "measures" not in piece:
+    piece, n = pieces.get("measures", key), len(recipe.pool)
+    if piece is None or "measures" not in piece or piece["measures"].shape != (n, len(recipe.measure_names)):
         scores = stored_scores(pieces, record, recipe)
         piece = {"measures": measure_table(scores, anchors, recipe.measure_names)}
         pieces.put("measures", key, piece)

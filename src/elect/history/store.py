@@ -142,6 +142,9 @@ def _parse_database(content: Mapping[str, Any], found: Archive, pool: ModelPool)
     calibration = content["calibration"]
     if calibration is not None:
         calibration = _record(calibration, "The calibration in its manifest", None)
+        for key in ("rank_shares", "held_out_ranks"):
+            if key in calibration and _numbers(_list(calibration[key], "calibration")).ndim != 1:
+                raise StoreError("The calibration in its manifest must hold lists of numbers.")
     return MetaDatabase(
         pool=pool,
         performance=PerformanceMatrix(

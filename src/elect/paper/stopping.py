@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from elect.errors import InvalidInput
 from elect.support import wording
 
@@ -65,5 +67,7 @@ class Budget:
 def check_budgets(**budgets: float | None) -> None:
     """Budgets are None or at least 0."""
     for name, value in budgets.items():
-        if value is not None and not value >= 0:
-            raise InvalidInput(f"{name} must be at least 0, got {value!r}.")
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not value >= 0:
+            raise InvalidInput(f"{name} must be a number of at least 0, got {value!r}.")

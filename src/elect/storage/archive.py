@@ -39,7 +39,8 @@ _DIRECTORY_ENTRY = 128  # bytes that an entry of the directory may take: 46, and
 _DTYPES = ("<f8", "<f4", "<i4", "<u4")
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
 _NPY_MAX_HEADER = 1024
-_NPY_HEADER = re.compile(rb"\{'descr': '(<[fiu][48])', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n")
+_SHAPE = rb"((?:\d{1,12}(?:,|(?:, \d{1,12}){1,7}))?)"
+_NPY_HEADER = re.compile(rb"\{'descr': '(<[fiu][48])', 'fortran_order': False, 'shape': \(" + _SHAPE + rb"\), \} *\n")
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,9 @@ def refusing(source: str, kind: Kind) -> Iterator[None]:
         # What is quoted from a hostile file must not fill the terminal.
         reason = " ".join(str(error).split())[:300]
         raise StoreError(f"{source} cannot be loaded. {reason} {kind.remedy}") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Whatever a hostile value makes Python stumble over is a hostile value.
+        raise StoreError(f"{source} cannot be loaded. It holds a value that cannot be used. {kind.remedy}") from error
 
 
 # The zip
@@ -230,7 +234,11 @@ def _content(manifest: dict[str, Any], *, flat: bool) -> dict[str, Any]:
 def _parse_manifest(data: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite
+            data.decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_float=_finite,
+            parse_int=_whole,
+            parse_constant=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise StoreError(f"Its manifest is missing or not plain JSON: {str(error)[:100]}.") from None
@@ -244,6 +252,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         raise ValueError("some key is there twice")
     return record
+
+
+def _whole(text: str) -> int:
+    if len(text) > 300:  # a float ends at 308 digits
+        raise ValueError("some number is too large")
+    return int(text)
 
 
 def _finite(text: str) -> float:

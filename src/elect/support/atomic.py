@@ -24,7 +24,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 @contextlib.contextmanager
 def appearing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into, which appears under its name when all was written, and not at all otherwise."""
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays a link: what it leads to is written
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:

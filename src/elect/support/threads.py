@@ -4,6 +4,9 @@ from collections.abc import Callable
 
 from elect.errors import InvalidInput
 
+MOST = 256
+"""Threads that are ever started, whatever is asked for. Results do not depend on their number."""
+
 
 def n_threads(n_jobs: int | None) -> int:
     """How many threads ``n_jobs`` asks for, counted as joblib and scikit-learn do: None is 1, -1 is every core.
@@ -15,7 +18,7 @@ def n_threads(n_jobs: int | None) -> int:
 
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
         raise InvalidInput(f"n_jobs must be None, a positive number or -1 for every core, got {n_jobs!r}.")
-    return int(effective_n_jobs(n_jobs))
+    return min(int(effective_n_jobs(n_jobs)), MOST)
 
 
 def run_chunks(work: Callable[[int, int], None], n: int, size: int, n_jobs: int) -> None:

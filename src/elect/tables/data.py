@@ -105,15 +105,23 @@ def _odd(series: "pl.Series") -> bool:
 def _from_array(data: NDArray[Any]) -> Table:
     source = "The array"
     if data.dtype.names:
-        return _from_columns(data.dtype.names, [data[name] for name in data.dtype.names], source)
+        return _from_columns(data.dtype.names, [_unmasked(data[name]) for name in data.dtype.names], source)
     if data.ndim != 2:
         raise TableError(
             f"An array must have two dimensions (rows x columns), got {data.ndim}; "
             "reshape it, with .reshape(-1, 1) for a single column."
         )
-    if isinstance(data, np.ma.MaskedArray):
-        data = np.ma.filled(data.astype(np.float64), np.nan)
-    return _from_columns([f"x{j}" for j in range(data.shape[1])], [data[:, j] for j in range(data.shape[1])], source)
+    places = range(data.shape[1])
+    return _from_columns([f"x{j}" for j in places], [_unmasked(data[:, j]) for j in places], source)
+
+
+def _unmasked(column: NDArray[Any]) -> Any:
+    """The values of a column, missing where they are masked."""
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    if column.dtype.kind in "biuf":
+        return np.ma.filled(column.astype(np.float64), np.nan)
+    return column.tolist()  # with None for what is masked
 
 
 def _from_list(data: Sequence[Any]) -> Table:

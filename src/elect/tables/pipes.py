@@ -37,7 +37,8 @@ def as_file(path: Path, *, again: bool = False) -> Iterator[Path]:
     """
     name = os.fspath(path)
     if not _is_pipe(path):
-        yield path
+        with _readable(path) as file:
+            yield file
         return
     copy = _copies.get(name) if again else None
     copy = _copied(path) if copy is None else copy
@@ -51,6 +52,22 @@ def as_file(path: Path, *, again: bool = False) -> Iterator[Path]:
     finally:
         if not again:
             shutil.rmtree(copy.parent, ignore_errors=True)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """The path, or a link to it where its name is no text: not every library takes such names."""
+    name = os.fspath(path)
+    if name.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in name):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="elect-") as folder:
+        link = Path(folder) / ("table" + (path.suffix if path.suffix.isascii() else ""))
+        link.symlink_to(path.absolute())
+        try:
+            yield link
+        except TableError as error:
+            raise type(error)(str(error).replace(str(link), wording.clean(name))) from None
 
 
 def _is_pipe(path: Path) -> bool:
