@@ -34,6 +34,11 @@ def _run(args: Sequence[str] | None) -> int:
         # Whoever read the output has enough of it: not an error, and nothing more can be written there.
         sys.stdout = None
         return 0
+    except SystemExit as error:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # what click does about a broken pipe
+            sys.stdout = None
+            return 0
+        return error.code if isinstance(error.code, int) else 2
     except OSError as error:
         _forget_output()
         where = f" {error.filename!r}" if error.filename else ""
