@@ -39,7 +39,7 @@ _DIRECTORY_ENTRY = 128  # bytes that an entry of the directory may take: 46, and
 _DTYPES = ("<f8", "<f4", "<i4", "<u4")
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
 _NPY_MAX_HEADER = 1024
-_SHAPE = rb"((?:\d{1,12}(?:,|(?:, \d{1,12}){1,7}))?)"
+_SHAPE = rb"((?:\d{1,40}(?:,|(?:, \d{1,40}){1,7}))?)"
 _NPY_HEADER = re.compile(rb"\{'descr': '(<[fiu][48])', 'fortran_order': False, 'shape': \(" + _SHAPE + rb"\), \} *\n")
 
 
