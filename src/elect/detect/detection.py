@@ -36,7 +36,7 @@ class Evaluation:
         return (
             f"average precision {self.ap:.3f}, ROC AUC {self.roc_auc:.3f} on "
             f"{wording.count(self.rows, 'labelled row')} with {wording.count(self.outliers, 'outlier')} "
-            f"({self.meaning}); the labels played no part in the pick"
+            f"({self.meaning}); the labels played no other part"
         )
 
 
