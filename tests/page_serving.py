@@ -13,7 +13,6 @@ from typing import Any
 from elect.answers.kept import KeptAnswers
 from elect.page.server import PageServer
 from elect.page.state import PageState
-from page_fake import FakeProduct
 
 
 @dataclass
@@ -74,7 +73,7 @@ class Served:
 
 
 @contextmanager
-def serving(product: FakeProduct, answers: Path | None = None, *, search: bool = True) -> Iterator[Served]:
+def serving(product: Any, answers: Path | None = None, *, search: bool = True) -> Iterator[Served]:
     state = PageState(product, KeptAnswers(answers, product.row_ids))
     server = PageServer(state)
     thread = threading.Thread(target=server.run)
@@ -85,7 +84,7 @@ def serving(product: FakeProduct, answers: Path | None = None, *, search: bool =
     try:
         yield served
     finally:
-        if product.hold is not None:
+        if getattr(product, "hold", None) is not None:
             product.hold.set()
         server.end()
         thread.join(20)

@@ -8,13 +8,19 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+from elect.detect import Options, open_table
+from elect.page.product import TableProduct
+from elect.tables import read_table
 from page_fake import FakeProduct, payments
 from page_serving import Served, ready, serving, until
+
+if TYPE_CHECKING:
+    from elect.history.database import MetaDatabase
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the page was NOT tested")
@@ -284,6 +290,34 @@ def test_models_are_compared(tab: Watched) -> None:
     expect(page.locator(".three h3")).to_have_count(3)
     page.locator(".three button").first.click()
     expect(page.locator("#drawer")).to_be_visible()
+
+
+def test_a_real_table_from_the_first_row_to_the_file(
+    browser: Any, small_database: "MetaDatabase", tmp_path: Path
+) -> None:
+    path = tmp_path / "payments.csv"
+    payments(400).write_csv(path)
+    product = TableProduct(path, open_table(read_table(path)), small_database, Options(id="payment", n_jobs=1))
+    with serving(product, tmp_path / "payments.answers.csv") as served:
+        context = browser.new_context(accept_downloads=True)
+        tab = Watched(context, served)
+        page = tab.open()
+        expect(page.locator("tr[data-index='0'] mark").first).to_be_visible(timeout=120_000)
+        until(lambda: served.state.moment.phase == "ready", 120)
+        flagged = served.state.document()["ranking"]["flagged"]["count"]
+        assert flagged > 0
+        page.locator("tr[data-index='0'] [data-say=n]").click()
+        until(lambda: len(served.state.moment.answers) == 1)
+        page.click("#tabs a[data-name=models]")
+        expect(page.locator(".heat tbody tr").first).to_be_visible()
+        page.click("#tabs a[data-name=save]")
+        with page.expect_download() as started:
+            page.click("a[data-kind=parquet]")
+        started.value.save_as(tmp_path / "found.parquet")
+        found = pl.read_parquet(tmp_path / "found.parquet")
+        assert found["elect_outlier"].sum() == served.state.document()["ranking"]["flagged"]["count"]
+        tab.check()
+        context.close()
 
 
 HOSTILE = "<script>window.hit=1</script><img src=x onerror=window.hit=1>"

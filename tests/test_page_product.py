@@ -3,12 +3,13 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -140,6 +141,15 @@ def test_a_column_left_out_is_not_used(state: PageState) -> None:
     assert ".without('order', 'amount')" in state.document()["python"]
 
 
+def test_the_lines_in_python_give_what_the_page_shows(state: PageState) -> None:
+    state.set_threshold(0.3)
+    assert state.moment.ranking is not None
+    names: dict[str, Any] = {}
+    exec(state.document()["python"], names)
+    np.testing.assert_allclose(names["detector"].chance_, state.moment.ranking.chance, atol=1e-9)
+    assert names["flagged"].sum() == state.document()["ranking"]["flagged"]["count"]
+
+
 @pytest.mark.parametrize("stopped_after", [0, 1, 2, 3, 6])
 def test_a_search_that_is_stopped_at_once_has_a_ranking(
     path: Path, small_database: "MetaDatabase", stopped_after: int
@@ -234,5 +244,29 @@ def test_the_command_prints_its_address_and_ends_from_the_page(path: Path, tmp_p
         assert opener.open(urllib.request.Request(f"{origin}/api/end", b"{}", headers), timeout=60).status == 200
         assert process.wait(60) == 0
         assert (tmp_path / "orders.answers.csv").read_text() == "position,row,answer\n7,7,yes\n"
+    finally:
+        process.kill()
+
+
+def test_ctrl_c_ends_it_cleanly(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "orders.csv"
+    copy.write_bytes(path.read_bytes())
+    command = [sys.executable, "-m", "elect.cli", "open", "orders.csv", "--no-browser", "--n-jobs", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline().decode()
+        assert line.startswith("elect: orders.csv is open at http://127.0.0.1:")
+        address = line.split()[-1]
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        opener.open(address, timeout=60).read()
+        # A page that listens must not keep the server from ending.
+        events = opener.open(address.split("?")[0] + "api/events", timeout=60)
+        assert events.readline().startswith(b"id:")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        assert process.stdout.read() == b""
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
     finally:
         process.kill()

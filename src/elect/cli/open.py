@@ -1,6 +1,7 @@
 """``elect open``: the page of a table, on this machine."""
 
 import sys
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -62,5 +63,15 @@ def open_page(
     sys.stdout.flush()
     state.search()
     if browser:
-        webbrowser.open(server.address)
+        threading.Thread(target=_show, args=(server.address,), daemon=True).start()
     server.run()
+
+
+def _show(address: str) -> None:
+    """Open the address in a browser with windows; one in the terminal would take the terminal over."""
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if type(found) is not webbrowser.GenericBrowser:
+        found.open(address)
