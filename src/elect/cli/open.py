@@ -53,7 +53,7 @@ def open_page(
             raise unknown_column(name, option, table.columns)
     options = Options(label=label, id=id, drop=left_out, columns=used or None, seed=seed, n_jobs=n_jobs)
     history = None if database is None else load_database(database, trust)
-    product = TableProduct(file, open_table(table, seed), history, options)
+    product = TableProduct(file, open_table(table, seed), history, options, database)
     state = PageState(product, KeptAnswers(kept, product.row_ids))
     server = PageServer(state, port)
     if json:

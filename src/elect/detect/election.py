@@ -142,7 +142,7 @@ class Election:
 
     def feedback(self, selection: Selection | None = None, aim: Literal["learn", "find"] = "learn") -> Feedback:
         """A session of questions about the rows that the models are scored on."""
-        said = self.committee
+        said = self.first_look
         if said is None or said.features is None or said.scorer.committee is None:
             raise InvalidInput("Answers need the committee: leave scorer='model' out.")
         evidence = evidence_of_committee(said.scorer.committee.committee, said.features, np.asarray(self.scorer.work.Z))
@@ -197,6 +197,12 @@ class Election:
     @cached_property
     def committee(self) -> "Said | None":
         """What the committee says of every row, where it is asked for. That needs no search, and is made once."""
+        first = self.first_look
+        return None if first is None else self._said(first.scorer, first.scores, first.heard, first.features)
+
+    @cached_property
+    def first_look(self) -> "Said | None":
+        """The same of the rows at ``positions`` alone: of a long table, that is known much earlier."""
         if self.options.scorer != "committee":
             return None
         frame = None if self.treatment is None else self.opened.sample.frame
@@ -205,7 +211,7 @@ class Election:
         features = committee.table.describe(learned.scores, learned.cells[self.drawn])
         log_odds = committee.scorer.log_odds(features)
         fitted = FittedCommittee(committee, partial(Voices.fit, self.scorer))
-        return self._said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores, features)
+        return Said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores, features)
 
     def _said(
         self,

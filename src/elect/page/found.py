@@ -37,6 +37,7 @@ THRESHOLD = 0.5
 """A row is flagged that is rather an outlier than not."""
 
 _YES, _NO = 0.95, 0.05
+_UNKNOWN = 1e-4
 _FIRST_REASONS = 100
 # Kinds are told of rows that are likely at all, and of some more.
 _LIKELY, _FEWEST_KINDS, _MOST_KINDS = 0.1, 200, 2000
@@ -45,19 +46,24 @@ _CUT = 3.0
 
 
 class TableFound:
-    """What the committee says of the rows, and from ``elected`` on what the election says of the models."""
+    """What the committee says of the rows, and from ``elected`` on what the election says of the models. ``early``
+    knows only the rows that were looked at first; all others come last."""
 
-    def __init__(self, product: "TableProduct", election: Election) -> None:
-        assert election.committee is not None
-        assert election.committee.heard is not None
-        assert election.committee.scorer.committee is not None
+    def __init__(self, product: "TableProduct", election: Election, *, early: bool = False) -> None:
+        said = election.first_look if early else election.committee
+        assert said is not None
+        assert said.heard is not None
+        assert said.scorer.committee is not None
         assert election.treatment is not None
         self._product = product
         self._election = election
         self._treatment: ColumnTreatment = election.treatment
-        self._committee: FittedCommittee = election.committee.scorer.committee
-        self._heard: FloatArray = election.committee.heard
-        self._log_odds: FloatArray = election.committee.scores
+        self._committee: FittedCommittee = said.scorer.committee
+        self._heard: FloatArray = said.heard
+        self._log_odds: FloatArray = said.scores
+        if early:
+            self._log_odds = np.full(product.frame.height, float(logit(_UNKNOWN)))
+            self._log_odds[election.positions] = said.scores
         self._first = chance_of(self._log_odds)
         self._place = np.full(len(self._first), -1)
         self._place[election.positions] = np.arange(len(election.positions))
@@ -234,7 +240,10 @@ class TableFound:
             page = report_of(detection, findings_of(self._election, detection))
             return Download(f"{stem}.report.html", "text/html; charset=utf-8", page.encode())
         if kind == "detector":
-            detection = replace(self._elected(), threshold=_above(threshold))
+            detection = self._elected()
+            if self._feedback.answers:
+                detection = self._election.detect(detection.selection, self._feedback)
+            detection = replace(detection, threshold=_above(threshold))
             return Download(f"{stem}.elect-detector", "application/octet-stream", saved_bytes(kept(detection)))
         content = table_bytes(self._frame(ranking, threshold), f".{kind}")
         media = "text/csv; charset=utf-8" if kind == "csv" else "application/octet-stream"
@@ -274,7 +283,8 @@ class TableFound:
         product, selection = self._product, self.selection
         if selection is None:
             return ""
-        lines = code(str(product.path), product.frame.columns, self._election.options, selection)
+        options = self._election.options
+        lines = code(str(product.path), product.frame.columns, options, selection, database=product.history)
         return f"{lines}\nflagged = detector.chance_ >= {threshold:g}"
 
 

@@ -13,6 +13,7 @@ from elect.history.database import MetaDatabase
 from elect.page._base import Progress
 from elect.page.found import TableFound
 from elect.page.meanings import Numbers
+from elect.support import wording
 from elect.tables import Table
 
 if TYPE_CHECKING:
@@ -20,11 +21,19 @@ if TYPE_CHECKING:
 
 
 class TableProduct:
-    """A table that is held whole."""
+    """A table that is held whole. ``history`` is the file of the database, where it is not the shipped one."""
 
-    def __init__(self, path: Path, opened: OpenedTable, database: MetaDatabase | None, options: Options) -> None:
+    def __init__(
+        self,
+        path: Path,
+        opened: OpenedTable,
+        database: MetaDatabase | None,
+        options: Options,
+        history: Path | None = None,
+    ) -> None:
         assert opened.whole is not None
         self.path = path
+        self.history = history
         self.opened = opened
         self.options = options
         self._table: Table = opened.whole
@@ -76,6 +85,10 @@ class TableSearch:
         yield Progress(0, None, "preparing the columns")
         election = self._election = Election(self._product.opened, self._product.database, self._options)
         yield Progress(0, election.most_models, "ranking the rows")
+        rest = election.opened.n_rows - len(election.positions)
+        if rest:
+            early = TableFound(self._product, election, early=True)
+            yield Progress(0, election.most_models, f"ranking {wording.count(rest, 'more row')}", found=early)
         found = self._found = TableFound(self._product, election)
         yield Progress(0, election.most_models, "scoring models", found=found)
         scored = 0

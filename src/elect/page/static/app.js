@@ -30,13 +30,13 @@ function header(now) {
   const isBusy = now.phase === "searching" || now.phase === "finishing";
   const bar = byId("progress");
   bar.hidden = !isBusy;
-  if (progress.total) {
+  if (progress.done && progress.total) {
     bar.max = progress.total;
     bar.value = progress.done;
   } else bar.removeAttribute("value");
   byId("stop").hidden = now.phase !== "searching";
   const words = {
-    searching: progress.total ? `${count(progress.done)} of ${count(progress.total)} models` : progress.doing,
+    searching: progress.done && progress.total ? `${count(progress.done)} of ${count(progress.total)} models` : progress.doing,
     finishing: progress.doing,
     ready: ranking ? `${plural(ranking.flagged.count, "row")} flagged` : "",
     failed: "failed",
