@@ -38,16 +38,16 @@ def labelled_rows(home: Path | None = None, corpora: Iterable[Path] = ()) -> Ite
             yield LabelledRows(task.name, task.group, kind, task.X, task.y)
     for path in corpora:
         for task in read_corpus(path):
-            yield LabelledRows(task.name, task.group, kind_of(task.name), task.X, task.y)
+            yield LabelledRows(task.name, task.group, corpus_kind(task.name), task.X, task.y)
     for clean in (False, True):
         for table in load_errors(clean=clean):
             yield LabelledRows(table.name, table.group, CLEAN if clean else ERRORS, table.table, table.y)
 
 
-def kind_of(name: str) -> str:
+def corpus_kind(name: str) -> str:
     """The kind of a task of a built corpus, by its name.
 
-    >>> kind_of("keel/iris+pair-5%-scattered"), kind_of("keel/iris+global"), kind_of("simulated/meters")
+    >>> corpus_kind("keel/iris+pair-5%-scattered"), corpus_kind("keel/iris+global"), corpus_kind("simulated/meters")
     ('keel', 'injected', 'simulated')
     """
     source, _, rest = name.partition("/")

@@ -50,11 +50,11 @@ def score(
         batches = iter_batches(file, opened.ROWS_AT_ONCE)
         said = write_results(output, batches, found, found.top, scores_only=scores_only)
         found = replace(found, notes=(*found.notes, *said))
-    screen.show(Scored(file, saved, found, top, output), json=json)
+    screen.show(ScoredFile(file, saved, found, top, output), json=json)
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredFile:
     """The scores of a table, of which ``top`` rows are shown, and where they were written."""
 
     file: Path

@@ -26,7 +26,7 @@ _COMMON = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Hearing:
     """What a committee heard of the table it learned: scores of the voices on the rows that were drawn, and what the
     cells of all rows say."""
 
@@ -43,12 +43,12 @@ class Committee:
     table: RowTable
 
     @classmethod
-    def fit(cls, scorer: RowScorer, pool: "PoolScorer", cells: Cells) -> "tuple[Committee, Learned]":
+    def fit(cls, scorer: RowScorer, pool: "PoolScorer", cells: Cells) -> "tuple[Committee, Hearing]":
         """Learn a table. ``cells`` are those of all rows to learn from, of which the pool may score some."""
         judge = CellJudge.fit(cells)
         scores, said = voice_scores(pool), cell_summary(judge, cells)
         table = RowTable.fit(FAMILIES, scores, said, (len(cells.number_at), len(cells.word_at)))
-        return cls(scorer, judge, table), Learned(scores, said)
+        return cls(scorer, judge, table), Hearing(scores, said)
 
     def log_odds(self, scores: FloatArray, cells: CellSummary) -> FloatArray:
         """The log-odds of rows to be outliers, from the scores of the voices (rows, voices) and what the cells say."""
