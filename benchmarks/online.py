@@ -70,7 +70,6 @@ def database_without(group: str, database: MetaDatabase, records: MetaRecords, p
         anchors=database.anchors,
         params=predictor_params(database),
         pairs_per_task=5_000,
-        learn_ranks=False,
     )
     initial = coverage_initial_models(fold.performance, len(database.initial_models))
     return replace(fold, settings=database.settings, initial_models=initial)

@@ -21,7 +21,7 @@ import numpy as np
 HERE = Path(__file__).parent
 FILE = HERE / "golden" / "house.json"
 PAYMENTS = HERE.parent / "examples" / "payments.csv"
-STRATEGIES = ("learned", "consensus", "fixed", "elect")
+STRATEGIES = ("committee", "fixed", "elect")
 
 
 def wild_tasks(home: Path, most_rows: int | None = None) -> list[tuple[str, Path]]:

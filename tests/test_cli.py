@@ -80,14 +80,12 @@ def test_a_strategy_can_be_named(
     table: Path, tmp_path: Path, small_database: MetaDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small_database.save(tmp_path / "small.elect")
-    assert run("info", tmp_path / "small.elect", capsys=capsys)["learned_pick"] is False
     own = ("--database", tmp_path / "small.elect", "--trust", "--n-jobs", 1)
     for option, budget, strategy, evaluated in (
-        ("auto", None, "learned", 13),
+        ("auto", None, "committee", 12),
         ("auto", 5, "elect", 5),
-        ("learned", None, "learned", 13),
-        ("consensus", None, "consensus", 13),
-        ("consensus", 5, "consensus", 5),
+        ("committee", None, "committee", 12),
+        ("committee", 5, "committee", 5),
         ("elect", 3, "elect", 3),
     ):
         budgets = () if budget is None else ("--max-models", budget)
@@ -210,7 +208,6 @@ def test_models_and_info(capsys: pytest.CaptureFixture[str]) -> None:
     shipped = run("info", capsys=capsys)
     assert shipped["n_models"] == 297
     assert shipped["n_tasks"] == len(shipped["tasks"])
-    assert shipped["learned_pick"] is True
     for args in (["models"], ["models", "--family", "COF"], ["info"], ["--version"]):
         assert main(args) == 0
         assert capsys.readouterr().out
@@ -385,11 +382,9 @@ def test_bench_union_prints_every_method_with_the_best_first(
         part["p_value_fixed"] = 0.02
         return {"name": name, **dict.fromkeys(("wild", "keel", "union", "test", "all"), part)}
 
-    cover = {"covered": 0.9, "mean_width": 100.0, "from_history": 0.5}
     told = {
         "protocol": "strict",
-        "methods": [row("fixed by rank", 90.0), row("learned", 60.0)],
-        "coverage": dict.fromkeys(("wild", "keel", "union", "test", "all"), cover),
+        "methods": [row("fixed by rank", 90.0), row("committee", 60.0)],
     }
     asked: list[Any] = []
     monkeypatch.setattr(elect.bench.union, "run_union", lambda *args, **options: asked.append((args, options)) or told)
@@ -400,8 +395,7 @@ def test_bench_union_prints_every_method_with_the_best_first(
     assert (options["seed"], options["progress"]) == (2, False)
     assert main([str(arg) for arg in args]) == 0
     out = capsys.readouterr().out
-    assert out.index("learned") < out.index("fixed by rank")
-    assert "90%" in out
+    assert out.index("committee") < out.index("fixed by rank")
     assert main(["bench", "union", "--methods", "MC"]) == 2
     assert "No such option: --methods" in capsys.readouterr().err
 

@@ -58,7 +58,7 @@ def test_not_answering_leaves_the_pick(table: Path) -> None:
     plain = json.loads(elect("detect", str(table), "--json").stdout)
     asked = json.loads(elect("detect", str(table), "--ask", "5", "--json").stdout)
     assert asked["model"] == plain["model"]
-    assert asked["strategy"] == plain["strategy"] == "learned"
+    assert asked["strategy"] == plain["strategy"] == "committee"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from elect.errors import InvalidInput, PoolMismatch, UnknownModel
 from elect.history.database import MetaDatabase, frozen_json, plain_json
 from elect.paper.settings import SearchSettings
 from test_store import GROUPS, POOL, TASKS, arguments
-from toys import toy_rank_predictor
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,6 @@ from toys import toy_rank_predictor
         ({"provenance": {"x": "\ud800"}}, InvalidInput),
         ({"provenance": [1]}, InvalidInput),
         ({"calibration": {"x": 2**64}}, InvalidInput),
-        ({"rank_predictor": toy_rank_predictor(ModelPool.of(POOL.specs[1:]))}, InvalidInput),
     ],
 )
 def test_a_database_that_contradicts_itself_is_refused(changes, error):

@@ -19,6 +19,7 @@ from elect.detect.threshold import threshold_of
 from elect.detector import EXPECTED_FAILED_CHECKS, ElectDetector
 from elect.errors import ElectError, InvalidInput
 from elect.strategies import STRATEGIES
+from elect.strategies.committee import quick_models
 from toys import make_task
 
 TASK = make_task(1, n=200)
@@ -181,13 +182,13 @@ def test_databases_by_path_object_and_default(tmp_path: Path, small_database: Me
 
 
 def test_a_budget_of_models_is_for_the_search_unless_another_strategy_is_named(small_database: MetaDatabase) -> None:
-    assert Options().elected_by == "learned"
+    assert Options().elected_by == "committee"
     assert Options(max_models=5).elected_by == "elect"
     for strategy in STRATEGIES:
         assert Options(strategy=strategy, max_models=5).elected_by == Options(strategy=strategy).elected_by == strategy
     plain = ElectDetector(database=small_database).fit(X)
-    assert plain.selection_.strategy == "learned"
-    assert plain.selection_.evaluated == small_database.pool.ids
+    assert plain.selection_.strategy == "committee"
+    assert plain.selection_.evaluated == quick_models(small_database.pool)
     assert ElectDetector(database=small_database, max_models=5).fit(X).selection_.strategy == "elect"
 
 
@@ -224,12 +225,12 @@ def test_a_file_that_names_classes_is_not_trusted(tmp_path: Path) -> None:
     [
         ({"contamination": 0.7}, "contamination must be 'auto' or a number"),
         ({"contamination": "most"}, "contamination must be"),
-        ({"strategy": "guess"}, "strategy must be auto or one of learned, consensus, fixed, elect"),
+        ({"strategy": "guess"}, "strategy must be auto or one of committee, fixed, elect"),
         ({"strategy": None}, "strategy must be auto or one of"),
         ({"database": 3}, "database must be None, a path or a MetaDatabase"),
         ({"database": "nowhere.elect"}, "nowhere.elect"),
         ({"max_models": -1}, "max_models"),
-        ({"max_models": -1, "strategy": "learned"}, "max_models"),
+        ({"max_models": -1, "strategy": "committee"}, "max_models"),
         ({"max_seconds": float("nan")}, "max_seconds"),
     ],
 )

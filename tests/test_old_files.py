@@ -5,6 +5,7 @@ read from them when they were written. They are never written again.
 """
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,16 @@ def test_a_database_of_the_second_version_is_read() -> None:
     was, database = told("database"), MetaDatabase.load(GOLDEN / "database-2.elect")
     np.testing.assert_array_equal(database.performance.values, was["performance"])
     np.testing.assert_array_equal(database.predictor.gaps(database.measures[0]), was["gaps"])
-    assert database.rank_predictor is not None
-    np.testing.assert_array_equal(database.rank_predictor.prior, was["prior"])
+
+
+def test_trees_that_nobody_asks_any_more_are_left_behind(tmp_path: Path) -> None:
+    old = MetaDatabase.load(GOLDEN / "database-2.elect")
+    old.save(tmp_path / "new.elect")
+    with zipfile.ZipFile(tmp_path / "new.elect") as kept:
+        assert not {"ranker.txt", "gate.txt"} & set(kept.namelist())
+    new = MetaDatabase.load(tmp_path / "new.elect")
+    np.testing.assert_array_equal(new.performance.values, old.performance.values)
+    assert new.predictor == old.predictor
 
 
 def test_its_calibration_still_means_the_same_ranks() -> None:

@@ -252,8 +252,6 @@ def test_only_one_module_knows_lightgbm_and_only_to_train():
             if any(name.split(".")[0] == "lightgbm" for name in names):
                 importers.add(path.relative_to(package).as_posix())
     assert importers == {"support/boosting.py"}
-    code = (
-        "import sys, elect.paper.predictor_training, elect.history.rank_training; sys.exit('lightgbm' in sys.modules)"
-    )
+    code = "import sys, elect.paper.predictor_training, elect.history.row_training; sys.exit('lightgbm' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0

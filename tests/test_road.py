@@ -178,7 +178,7 @@ def test_parameters_come_from_the_pool_not_from_the_name() -> None:
     [
         ({"contamination": 0.0}, r"contamination must be 'auto' or a number in \(0, 0.5\], got 0.0"),
         ({"contamination": True}, "contamination must be"),
-        ({"strategy": "guess"}, "strategy must be auto or one of learned, consensus, fixed, elect, got 'guess'"),
+        ({"strategy": "guess"}, "strategy must be auto or one of committee, fixed, elect, got 'guess'"),
         ({"max_models": -1}, "max_models must be at least 0"),
         ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),

@@ -25,12 +25,10 @@ from elect.history.database import MetaDatabase, plain_json
 from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.settings import SearchSettings
 from forging import sealed, unzip, with_manifest, with_member, zipped
-from toys import toy_rank_predictor
 
 POOL = ModelPool.grid("LOF", metric=["euclidean"], n_neighbors=[5, 10, 20]) + ModelPool.of(
     [ModelSpec.of("IForest", max_features=0.3), ModelSpec.of("no_such_package.mine:Detector", strict=True, label=None)]
 )
-LEARNED = toy_rank_predictor(POOL)
 TASKS, GROUPS = ("wild/wine", "wild/glass", "mine/zoë"), ("wine", "glass", "wine")
 
 
@@ -55,7 +53,6 @@ def arguments(**changes):
         "predictor": train_predictor(performance, measures, params=params, measure_names=names),
         "settings": SearchSettings(n_neighbor_tasks=2, patience=3, scale_gaps=True),
         "provenance": {"tasks": tasks, "seed": 7, "libraries": {"numpy": "2.1"}, "shares": [0.1, -0.0, 1e-300]},
-        "rank_predictor": LEARNED,
     }
     return {**valid, **changes}
 
@@ -88,12 +85,6 @@ def assert_equal(one, other):
     np.testing.assert_array_equal(one.measures, other.measures)
     assert plain_json(one.provenance) == plain_json(other.provenance)
     assert one.calibration == other.calibration
-    assert (one.rank_predictor is None) == (other.rank_predictor is None)
-    if one.rank_predictor is not None and other.rank_predictor is not None:
-        assert one.rank_predictor.ranker == other.rank_predictor.ranker
-        assert one.rank_predictor.gate == other.rank_predictor.gate
-        np.testing.assert_array_equal(one.rank_predictor.prior, other.rank_predictor.prior)
-        np.testing.assert_array_equal(one.rank_predictor.outcomes, other.rank_predictor.outcomes)
 
 
 def test_a_database_comes_back_from_its_file(tmp_path):
@@ -124,16 +115,14 @@ json_values = st.recursive(
     st.integers(1, 10**6),
     st.booleans(),
     st.lists(st.floats(-1e100, 1e100) | st.floats(-4, 4, width=32), min_size=15, max_size=15),
-    st.booleans(),
 )
-def test_any_database_comes_back_and_saves_to_the_same_bytes(provenance, calibration, patience, scale, values, learned):
+def test_any_database_comes_back_and_saves_to_the_same_bytes(provenance, calibration, patience, scale, values):
     changed = MetaDatabase(
         **arguments(
             provenance=provenance,
             calibration=calibration,
             settings=SearchSettings(patience=patience, scale_gaps=scale),
             performance=PerformanceMatrix(np.reshape(values, (3, 5)), TASKS, POOL.ids),
-            rank_predictor=LEARNED if learned else None,
         )
     )
     data = store.dumps(changed)
@@ -209,10 +198,9 @@ def test_what_cannot_be_stored_is_refused_before_a_file_is_made(tmp_path):
 
 def test_a_file_of_the_first_version_is_told_from_a_damaged_one():
     """It had four members, and its content beside them; whoever has one is told what to do with it."""
-    members = {name: data for name, data in unzip(original()).items() if name not in ("ranker.txt", "gate.txt")}
+    members = unzip(original())
     manifest = json.loads(members["manifest.json"])
     manifest = {**manifest["content"], "format": manifest["format"], "version": 1, "members": manifest["members"]}
-    del manifest["rank_predictor"], manifest["members"]["ranker.txt"], manifest["members"]["gate.txt"]
     refused(zipped({**members, "manifest.json": json.dumps(manifest).encode()}.items()), "version 1 of the format")
 
 

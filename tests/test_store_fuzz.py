@@ -11,16 +11,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from elect.errors import InvalidInput, StoreError
+from elect.errors import StoreError
 from elect.history import store
-from elect.history.rank_signals import Grid, signals_of
 from elect.support.trees import TreeEnsemble
 from forging import unzip, with_manifest, with_member, zipped
-from test_store import LEARNED, POOL, original
+from test_store import POOL, original
 
-TREES = ("predictor.txt", "ranker.txt", "gate.txt")
-SIGNALS = signals_of(np.random.default_rng(1).normal(size=(20, len(POOL))), Grid.of(POOL))
-WIDTHS = [TreeEnsemble.from_lightgbm_text(text).n_features for text in (LEARNED.ranker, LEARNED.gate)]
+TREES = ("predictor.txt",)
 NASTY = (
     *("-1", "0", "1", "2", "3", "4", "5", "-2", "-9", "99", "2147483647", "-2147483648", "4294967296", "1e308"),
     *("-1e308", "1e-320", "nan", "inf", "", " ", "0.5", "x", "9" * 30),
@@ -170,20 +167,6 @@ def assert_sound(loaded):
     gaps = loaded.predictor.gaps_between(loaded.measures[0], loaded.measures[1])
     assert np.isfinite(gaps).all()
     assert np.isfinite(loaded.performance.values[0] - loaded.performance.values[1]).all()
-    learned = loaded.rank_predictor
-    if learned is None:
-        return
-    for text in (learned.ranker, learned.gate):
-        assert_trees_are_what_they_say(text)
-    widths = [TreeEnsemble.from_lightgbm_text(text).n_features for text in (learned.ranker, learned.gate)]
-    if widths != WIDTHS:  # sound, and of no use for this pool
-        with pytest.raises(InvalidInput, match="train it again"):
-            learned.pick(SIGNALS, Grid.of(loaded.pool))
-        return
-    pick = learned.pick(SIGNALS, Grid.of(loaded.pool))
-    assert 0 <= pick.model < len(loaded.pool)
-    rank = learned.expected_rank(pick.share)
-    assert rank is None or 1.0 <= rank.low <= rank.high <= len(loaded.pool)
 
 
 def assert_trees_are_what_they_say(text):

@@ -16,13 +16,14 @@ from elect.core import SearchStep, Selection
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import train
-from elect.history.rank_signals import Grid
+from elect.history.expectation import COMMITTEE_RANKS, SEARCH_RANKS
+from elect.history.grid import Grid
 from elect.strategies import DEFAULT, STRATEGIES, Strategy, check_strategy, select
-from toys import SMALL_POOL, corpus, make_task, toy_rank_predictor, upto
+from elect.strategies.committee import UNELECTED, quick_models
+from toys import SMALL_POOL, corpus, make_task, upto
 
-WHOLE_POOL = ("learned", "consensus")
 EVALUATING = [name for name in STRATEGIES if name != "fixed"]
-UNFINISHED = "not all models were scored, so the pick is the best fixed model of the history"
+QUICK = quick_models(SMALL_POOL)
 WHY = "RuntimeError: this model does not like this table"
 N = len(SMALL_POOL)
 
@@ -48,11 +49,24 @@ class Source:
         return scores()[model_id]
 
 
+class Hearing(Source):
+    """A source that says how likely each row is an outlier, too: here, what one model makes of it."""
+
+    def __init__(self, fails: tuple[str, ...] = (), seconds: float = 0.0, leader: str = QUICK[3]) -> None:
+        super().__init__(fails, seconds)
+        self.leader = leader
+
+    def chance(self) -> Any:
+        # The first rows of one model are outliers for sure, the others are not.
+        column = scores()[self.leader]
+        return np.where(column >= np.sort(column)[-5], 0.9, 1e-6)
+
+
 @pytest.fixture(scope="module")
 def calibrated(small_database: MetaDatabase) -> MetaDatabase:
     """A history that has everything to say about the rank of a pick."""
-    told = {**(small_database.calibration or {}), "held_out_ranks": np.linspace(1.0, N, 30).tolist()}
-    return replace(small_database, rank_predictor=toy_rank_predictor(SMALL_POOL), calibration=told)
+    ranks = {SEARCH_RANKS: np.linspace(1.0, N, 30).tolist(), COMMITTEE_RANKS: np.linspace(1.0, N / 2, 30).tolist()}
+    return replace(small_database, calibration={**(small_database.calibration or {}), **ranks})
 
 
 @pytest.fixture(params=["small", "calibrated"])
@@ -125,16 +139,16 @@ def test_nothing_is_scored_before_it_is_asked_for(run: Strategy, database: MetaD
     assert source.asked == []
 
 
-@pytest.mark.parametrize("strategy", WHOLE_POOL)
-def test_the_whole_pool_is_scored_model_by_model(strategy: str, database: MetaDatabase) -> None:
-    source = Source()
-    steps = list(STRATEGIES[strategy](database, source))
-    assert [step.evaluated for step in steps] == [None, *SMALL_POOL.ids]
-    assert source.asked == list(SMALL_POOL.ids)
+@pytest.mark.parametrize("source", [Source(), Hearing()])
+def test_the_quick_models_are_scored_one_by_one(source: Source, database: MetaDatabase) -> None:
+    source.asked.clear()
+    steps = list(STRATEGIES["committee"](database, source))
+    assert [step.evaluated for step in steps] == [None, *QUICK]
+    assert source.asked == list(QUICK)
+    assert {SMALL_POOL[model_id].detector for model_id in QUICK}.isdisjoint({"OCSVM", "ABOD", "COF"})
     assert {step.phase for step in steps[1:]} == {"pool"}
-    assert {step.pick for step in steps[:-1]} == {steps[0].pick}
-    assert {step.reason for step in steps[:-1]} == {UNFINISHED}
-    assert steps[-1].stopped_because == "the whole pool was scored"
+    assert all(step.neighbors == () for step in steps[:-1])
+    assert steps[-1].stopped_because == "all quick models were scored"
     assert len(steps[-1].neighbors) == min(database.settings.n_neighbor_tasks, len(database.tasks))
 
 
@@ -150,9 +164,9 @@ def test_a_selection_is_made_of_the_steps(name: str, run: Strategy, database: Me
     assert (found.strategy, found.metric) == (name, database.settings.metric)
 
 
-def test_learned_is_what_is_taken_unless_told_otherwise(database: MetaDatabase) -> None:
-    assert DEFAULT == "learned"
-    assert select(database, Source()).strategy == "learned"
+def test_committee_is_what_is_taken_unless_told_otherwise(database: MetaDatabase) -> None:
+    assert DEFAULT == "committee"
+    assert select(database, Source()).strategy == "committee"
 
 
 @pytest.mark.parametrize("name", EVALUATING, indirect=True)
@@ -173,7 +187,7 @@ def test_an_interrupt_passes_through_and_what_came_before_is_an_answer(run: Stra
 
 
 @pytest.mark.parametrize("name", EVALUATING, indirect=True)
-@pytest.mark.parametrize("budget", [0, 1, 3, N - 1])
+@pytest.mark.parametrize("budget", [0, 1, 3, len(QUICK) - 1])
 def test_a_budget_of_models_is_kept(run: Strategy, name: str, budget: int, database: MetaDatabase) -> None:
     source = Source()
     steps = list(run(database, source, max_models=budget))
@@ -181,22 +195,21 @@ def test_a_budget_of_models_is_kept(run: Strategy, name: str, budget: int, datab
     assert_valid(selection, database)
     assert len(set(source.asked)) == budget
     assert selection.stopped_because == f"the budget of {budget} models is spent"
-    if name in WHOLE_POOL:
+    if name == "committee":
         assert selection.pick == steps[0].pick
-        assert selection.why == UNFINISHED
+        assert selection.why == UNELECTED
         assert selection.expected_rank is None
         assert selection.neighbors == ()
 
 
-@pytest.mark.parametrize("strategy", WHOLE_POOL)
-def test_a_budget_of_the_whole_pool_is_no_limit(strategy: str, database: MetaDatabase) -> None:
-    plain = timeless(STRATEGIES[strategy](database, Source()))
-    for budget in (N, N + 1, 10**6):
-        assert timeless(STRATEGIES[strategy](database, Source(), max_models=budget)) == plain
+def test_a_budget_of_all_quick_models_is_no_limit(database: MetaDatabase) -> None:
+    plain = timeless(STRATEGIES["committee"](database, Source()))
+    for budget in (len(QUICK), N, 10**6):
+        assert timeless(STRATEGIES["committee"](database, Source(), max_models=budget)) == plain
 
 
 @pytest.mark.parametrize("name", EVALUATING, indirect=True)
-@pytest.mark.parametrize(("seconds", "most"), [(0.0, 0), (0.05, N - 1)])
+@pytest.mark.parametrize(("seconds", "most"), [(0.0, 0), (0.05, len(QUICK) - 1)])
 def test_a_budget_of_time_is_kept(
     run: Strategy, name: str, seconds: float, most: int, calibrated: MetaDatabase
 ) -> None:
@@ -207,9 +220,9 @@ def test_a_budget_of_time_is_kept(
     assert min(most, 1) <= len(source.asked) <= most
     assert selection.stopped_because == f"the budget of {seconds:g} s is spent"
     assert selection.seconds >= seconds
-    if name in WHOLE_POOL:
+    if name == "committee":
         assert selection.pick == steps[0].pick
-        assert selection.why == UNFINISHED
+        assert selection.why == UNELECTED
 
 
 @pytest.mark.parametrize(
@@ -229,7 +242,7 @@ def test_budgets_that_mean_nothing_are_refused(
 
 @pytest.mark.parametrize("unknown", ["guess", "", "auto", None, 3, ["elect"]])
 def test_unknown_strategies_are_refused(unknown: Any, small_database: MetaDatabase) -> None:
-    with pytest.raises(InvalidInput, match="strategy must be one of learned, consensus, fixed, elect"):
+    with pytest.raises(InvalidInput, match="strategy must be one of committee, fixed, elect"):
         check_strategy(unknown)
     with pytest.raises(InvalidInput, match="strategy must be one of"):
         select(small_database, Source(), strategy=unknown)
@@ -253,46 +266,48 @@ def test_a_failing_model_is_recorded_and_never_picked(name: str, database: MetaD
     for bad in (favourite.model_id, favourite.runners_up[0].model_id):
         selection = select(database, Source((bad,)), strategy=name, max_models=N)
         assert_valid(selection, database)
-        if name in WHOLE_POOL:
-            assert len(selection.evaluated) == N - 1
+        if name == "committee" and bad in QUICK:
+            assert len(selection.evaluated) == len(QUICK) - 1
         # An anchor is tried again as an initial model; and the search may end without having asked at all.
         assert dict(selection.failures) in ([{bad: WHY}, {}] if name == "elect" else [{bad: WHY}])
         if selection.failures:
             assert selection.model_id != bad
 
 
-@pytest.mark.parametrize("strategy", WHOLE_POOL)
-@pytest.mark.parametrize("bad", [SMALL_POOL.ids[0], SMALL_POOL.ids[5], SMALL_POOL.ids[-1]])
-def test_a_failure_at_any_place_is_one_of_the_steps(strategy: str, bad: str, database: MetaDatabase) -> None:
-    steps = list(STRATEGIES[strategy](database, Source((bad,))))
+@pytest.mark.parametrize("kind", [Source, Hearing])
+@pytest.mark.parametrize("bad", [QUICK[0], QUICK[5], QUICK[-1]])
+def test_a_failure_at_any_place_is_one_of_the_steps(kind: type[Source], bad: str, database: MetaDatabase) -> None:
+    steps = list(STRATEGIES["committee"](database, kind((bad,))))
     assert [step.evaluated for step in steps if step.failure] == [bad]
-    assert len(steps) == N + 1
+    assert len(steps) == len(QUICK) + 1
     assert bad not in {steps[-1].pick.model_id, *(c.model_id for c in steps[-1].runners_up)}
 
 
-@pytest.mark.parametrize("strategy", WHOLE_POOL)
-def test_scores_that_are_no_numbers_are_a_failure_of_that_model_alone(strategy: str, database: MetaDatabase) -> None:
-    bad = SMALL_POOL.ids[2]
+@pytest.mark.parametrize("kind", [Source, Hearing])
+def test_scores_that_are_no_numbers_are_a_failure_of_that_model_alone(
+    kind: type[Source], database: MetaDatabase
+) -> None:
+    bad = QUICK[2]
 
-    class Broken(Source):
+    class Broken(kind):  # type: ignore[misc,valid-type]
         def scores(self, model_id: str) -> Any:
             found = super().scores(model_id)
             return np.full(len(found), np.nan) if model_id == bad else found
 
-    selection = select(database, Broken(), strategy=strategy)
+    selection = select(database, Broken())
     assert [model_id for model_id, _ in selection.failures] == [bad]
     assert selection.model_id != bad
-    assert len(selection.evaluated) == N - 1
+    assert len(selection.evaluated) == len(QUICK) - 1
 
 
-@pytest.mark.parametrize("strategy", WHOLE_POOL)
-def test_one_model_that_works_is_picked(strategy: str, database: MetaDatabase) -> None:
-    for only in (SMALL_POOL.ids[0], SMALL_POOL.ids[-1]):
+@pytest.mark.parametrize("kind", [Source, Hearing])
+def test_one_model_that_works_is_picked(kind: type[Source], database: MetaDatabase) -> None:
+    for only in (QUICK[0], QUICK[-1]):
         fails = tuple(model_id for model_id in SMALL_POOL.ids if model_id != only)
-        selection = select(database, Source(fails), strategy=strategy)
+        selection = select(database, kind(fails))
         assert selection.model_id == only
         assert selection.evaluated == (only,)
-        assert len(selection.failures) == N - 1
+        assert len(selection.failures) == len(QUICK) - 1
 
 
 @pytest.mark.parametrize("name", EVALUATING, indirect=True)
@@ -304,9 +319,9 @@ def test_all_models_failing_leaves_the_best_of_the_history(run: Strategy, name: 
     assert selection.failures
     assert selection.neighbors == ()
     assert selection.pick.mean == pytest.approx(database.performance.column(selection.model_id).mean())
-    if name in WHOLE_POOL:
+    if name == "committee":
         assert selection.pick == steps[0].pick
-        assert len(selection.failures) == N
+        assert len(selection.failures) == len(QUICK)
         assert selection.stopped_because == "no model could be scored"
 
 
@@ -328,12 +343,12 @@ def test_no_strategy_can_ask_for_labels(run: Strategy, database: MetaDatabase) -
     names.clear()
     list(run(database, source))
     asked = {name for name in names if not name.startswith("__")} - {"asked", "seconds", "fails"}
-    assert asked <= {"scores", "measures"}  # whether it has measures instead, which this one has not
+    assert asked <= {"scores", "measures", "chance"}  # whether it has one of the last two, which this one has not
 
 
 def test_expected_ranks_are_ranks(name: str, calibrated: MetaDatabase) -> None:
-    found = select(calibrated, Source(), strategy=name).expected_rank
-    if name in ("consensus", "fixed"):
+    found = select(calibrated, Hearing(), strategy=name).expected_rank
+    if name == "fixed":
         assert found is None
         return
     assert found is not None

@@ -22,7 +22,6 @@ from elect.errors import ElectError, InvalidInput
 from elect.history import read_corpus, train
 from elect.history.learning import learn_database, learn_without
 from elect.history.pieces import Pieces
-from elect.history.rank_training import MIN_GROUPS
 from elect.history.records import Recipe, work_folder
 from elect.history.train import make_records
 from elect.paper.anchors import choose_anchors, rank_correlations
@@ -142,22 +141,6 @@ def test_a_damaged_piece_is_made_again(tmp_path: Path) -> None:
     for piece in (tmp_path / "work").iterdir():
         piece.write_bytes(piece.read_bytes()[:-40])
     assert saved(train(corpus(4), SMALL_POOL, work_dir=tmp_path / "work"), tmp_path) == whole
-
-
-def test_a_history_of_many_sources_learns_to_pick_from_the_whole_pool(tmp_path: Path) -> None:
-    tasks, work = corpus(MIN_GROUPS), tmp_path / "work"
-    database = train(tasks, SMALL_POOL, tune=False, trials=1, work_dir=work)
-    learned = database.rank_predictor
-    assert learned is not None
-    assert learned.outcomes.shape == (MIN_GROUPS, 2)
-    whole = saved(database, tmp_path)
-    signals = [piece for piece in work.iterdir() if piece.name.startswith("signals")]
-    assert len(signals) == MIN_GROUPS
-    for piece in signals:
-        piece.write_bytes(piece.read_bytes()[:-40])
-    assert saved(train(tasks, SMALL_POOL, tune=False, trials=1, work_dir=work), tmp_path) == whole
-    siblings = tuple(replace(task, group="one") for task in tasks[:2]) + tasks[2:]
-    assert train(siblings, SMALL_POOL, tune=False, trials=1, work_dir=work).rank_predictor is None
 
 
 def test_what_is_learned_is_in_single_precision(small_database: MetaDatabase) -> None:

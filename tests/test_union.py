@@ -13,16 +13,11 @@ from elect.bench import judging, union
 from elect.bench.statistics import model_rank
 from elect.bench.union import FIXED, UnionPicks, compared, kind_of, nested_picks
 from elect.core.sources import ReplayedScores
-from elect.errors import InvalidInput
-from elect.history import rank_training
 from elect.history.learning import learn_without
 from elect.history.records import MetaRecords, Recipe, stored_scores, work_folder
 from elect.history.train import make_records
 from elect.paper.folds import group_folds
 from elect.strategies import STRATEGIES, select
-from elect.support.boosting import Growth
-from results_page import ideas
-from results_page.ideas import every_idea
 from results_page.union_page import union_section
 from toys import SMALL_POOL, make_task
 
@@ -43,12 +38,8 @@ def scored() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four folds, and trees that a small pool suffices for."""
-    growth = Growth(4, 8, 0.2, min_leaf_rows=10, column_share=0.5)
+    """Four folds."""
     monkeypatch.setattr(union, "N_FOLDS", 4)
-    monkeypatch.setattr(rank_training, "N_FOLDS", 3)
-    for module, name in ((rank_training, "RANKER"), (rank_training, "GATE"), (ideas, "RANKER")):
-        monkeypatch.setattr(module, name, growth)
 
 
 # What a fold learns from
@@ -57,24 +48,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     records, pieces = scored
     learned_from: list[frozenset[str]] = []
-    judged: list[str] = []
 
     def learn(*args: Any, **options: Any) -> Any:
         found = learn_without(*args, **options)
         learned_from.append(frozenset(found.groups))
         return found
-
-    def idea(database: Any, history: Any, pieces: Any) -> Any:
-        assert frozenset(history.groups) == frozenset(database.groups) == learned_from[-1]
-        assert history.performance.tasks == database.tasks
-        chooser = every_idea(database, history, pieces)
-
-        def choices(record: Any, scores: Any) -> Any:
-            assert record.group not in learned_from[-1]
-            judged.append(record.name)
-            return chooser(record, scores)
-
-        return choices
 
     def elected(database: Any, source: Any, *, strategy: str) -> Any:
         assert frozenset(database.groups) == learned_from[-1]
@@ -82,8 +60,7 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
 
     monkeypatch.setattr(union, "learn_without", learn)
     monkeypatch.setattr(union, "select", elected)
-    nested_picks(TASKS, records, pieces, idea=idea)
-    assert sorted(judged) == sorted(task.name for task in TASKS)
+    nested_picks(TASKS, records, pieces)
     assert len(learned_from) == 4
     # Every group is left out once, and only once.
     left_out = [set(GROUPS) - set(groups) for groups in learned_from]
@@ -93,10 +70,8 @@ def test_no_fold_learns_from_the_groups_it_is_judged_on(scored: Any, monkeypatch
 def test_the_strategies_are_those_that_ship(scored: Any) -> None:
     """What is judged is what a user gets from the same scores with the same history."""
     records, pieces = scored
-    with_ideas = nested_picks(TASKS, records, pieces, idea=every_idea)
-    alone = nested_picks(TASKS, records, pieces)
-    assert list(alone.ranks) == [*STRATEGIES, *union.SIMPLE]
-    assert set(alone.ranks) < set(with_ideas.ranks)
+    found = nested_picks(TASKS, records, pieces)
+    assert list(found.ranks) == [*STRATEGIES, *union.SIMPLE]
     fold = group_folds(GROUPS, 4)
     left_out = [task.name for task, place in zip(TASKS, fold, strict=True) if place == fold[0]]
     database = learn_without(left_out, records, pieces, pairs_per_task=union.PAIRS_PER_TASK)
@@ -104,14 +79,14 @@ def test_the_strategies_are_those_that_ship(scored: Any) -> None:
     for name in STRATEGIES:
         pick = select(database, ReplayedScores(scores), strategy=name).model_id
         expected = model_rank(records.performance.values[0], SMALL_POOL.index(pick))
-        assert alone.ranks[name][0] == with_ideas.ranks[name][0] == expected
+        assert found.ranks[name][0] == expected
 
 
 def models_picked(scored: Any, monkeypatch: pytest.MonkeyPatch, records: MetaRecords) -> UnionPicks:
     """The picks themselves: instead of its rank, the model."""
     with monkeypatch.context() as patch:
         patch.setattr(judging, "model_rank", lambda performance, model: float(model))
-        return nested_picks(TASKS, records, scored[1], idea=every_idea)
+        return nested_picks(TASKS, records, scored[1])
 
 
 def test_the_truth_about_a_group_changes_no_pick_on_it(scored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,35 +100,24 @@ def test_the_truth_about_a_group_changes_no_pick_on_it(scored: Any, monkeypatch:
     )
     one, other = (models_picked(scored, monkeypatch, known) for known in (records, changed))
     own = np.array(GROUPS) == "g1"
-    methods = [name for name in one.ranks if not name.startswith("mean of")]  # those are no models of the pool
-    for name in methods:
+    for name in one.ranks:
         np.testing.assert_array_equal(one.ranks[name][own], other.ranks[name][own], err_msg=name)
-    np.testing.assert_array_equal(one.intervals[own], other.intervals[own])
-    np.testing.assert_array_equal(one.from_history[own], other.from_history[own])
     # The same change does matter where the group is part of the history.
-    assert any((one.ranks[name][~own] != other.ranks[name][~own]).any() for name in methods)
+    assert any((one.ranks[name][~own] != other.ranks[name][~own]).any() for name in one.ranks)
 
 
 def test_every_method_has_an_answer_on_every_task_whatever_the_number_of_threads(scored: Any) -> None:
     records, pieces = scored
-    one, other = (nested_picks(TASKS, records, pieces, n_jobs=jobs, idea=every_idea) for jobs in (1, 2))
-    assert {ELECT, FIXED, "learned", "consensus"} <= set(one.ranks)
+    one, other = (nested_picks(TASKS, records, pieces, n_jobs=jobs) for jobs in (1, 2))
+    assert {ELECT, FIXED, "committee", "fixed"} <= set(one.ranks)
     assert list(one.ranks) == list(one.values) == list(other.ranks)
     for name in one.ranks:
         assert ((one.ranks[name] >= 1) & (one.ranks[name] <= len(SMALL_POOL) + 1)).all(), name
         assert ((one.values[name] > 0) & (one.values[name] <= 1)).all(), name
         np.testing.assert_array_equal(one.ranks[name], other.ranks[name])
         np.testing.assert_array_equal(one.values[name], other.values[name])
-    np.testing.assert_array_equal(one.intervals, other.intervals)
     assert one.kinds == tuple(KINDS[task.name.split("/")[0]] for task in TASKS)
     assert one.groups == GROUPS
-
-
-def test_too_few_groups_are_refused(scored: Any) -> None:
-    records, pieces = scored
-    few = MetaRecords(records.recipe, records.tasks[:10])
-    with pytest.raises(InvalidInput, match="more groups"):
-        nested_picks(TASKS[:10], few, pieces)
 
 
 # What the numbers are
@@ -166,11 +130,10 @@ def hand_made() -> UnionPicks:
     ranks = {
         ELECT: np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]),
         FIXED: np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]),
-        "learned": np.array([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]),
+        "committee": np.array([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]),
     }
     values = {name: 1.0 - found / 100 for name, found in ranks.items()}
-    intervals = np.array([[1, 2], [1, 2], [4, 8], [np.nan] * 2, [10, 20], [1, 100], [13, 13]], dtype=float)
-    return UnionPicks(kinds, groups, ranks, values, intervals, np.array([1, 0, 1, 0, 1, 0, 0]))
+    return UnionPicks(kinds, groups, ranks, values)
 
 
 def test_judged_numbers() -> None:
@@ -195,30 +158,21 @@ def test_judged_numbers() -> None:
         "all": 5,
     }
     rows = {row["name"]: row for row in found["methods"]}
-    assert list(rows) == [ELECT, FIXED, "learned"]
-    wild = rows["learned"]["wild"]
+    assert list(rows) == [ELECT, FIXED, "committee"]
+    wild = rows["committee"]["wild"]
     assert (wild["mean_rank"], wild["median_rank"], wild["mean_ap"]) == (3.0, 3.0, 0.97)
     # The siblings are one voice: (2 + 5) / 2.
     assert wild["mean_rank_groups"] == 3.5
-    assert rows["learned"]["union"]["mean_rank"] == 5.0
-    assert rows["learned"]["union"]["mean_rank_groups"] == round((2 + 6 + 9) / 3, 1)
-    assert rows["learned"]["test"]["mean_rank"] == 4.0
-    assert rows["learned"]["development"]["mean_rank"] == 9.0
+    assert rows["committee"]["union"]["mean_rank"] == 5.0
+    assert rows["committee"]["union"]["mean_rank_groups"] == round((2 + 6 + 9) / 3, 1)
+    assert rows["committee"]["test"]["mean_rank"] == 4.0
+    assert rows["committee"]["development"]["mean_rank"] == 9.0
     assert rows[ELECT]["all"]["mean_rank"] == 40.0
     assert rows[ELECT]["all"]["mean_ap"] == 0.6
     # A method does not differ from itself; five groups that all differ the same way have p = 2 / 2**5.
     assert rows[ELECT]["all"]["p_value"] == rows[FIXED]["all"]["p_value"] == 1.0
-    assert rows["learned"]["all"]["p_value"] == rows["learned"]["all"]["p_value_fixed"] == 0.0625
-    assert rows["learned"]["development"]["p_value"] == 1.0
-
-
-def test_coverage_counts_the_tasks_with_an_interval() -> None:
-    coverage = compared(hand_made())["coverage"]
-    # Learned ranks 1 and 5 lie inside, 3 outside; the task without an interval does not count.
-    assert coverage["wild"] == {"covered": 0.667, "mean_width": 2.0, "from_history": 0.667}
-    assert coverage["keel"] == {"covered": 0.0, "mean_width": 10.0, "from_history": 0.5}
-    assert coverage["simulated"] == {"covered": 1.0, "mean_width": 49.5, "from_history": 0.0}
-    assert coverage["all"]["covered"] == round(4 / 6, 3)
+    assert rows["committee"]["all"]["p_value"] == rows["committee"]["all"]["p_value_fixed"] == 0.0625
+    assert rows["committee"]["development"]["p_value"] == 1.0
 
 
 @pytest.mark.filterwarnings("error")

@@ -9,12 +9,9 @@ import numpy as np
 from elect import LabeledTask, ModelPool
 from elect.core import PerformanceMatrix
 from elect.history.database import MetaDatabase
-from elect.history.rank_predictor import RankPredictor, gate_row, ranker_rows
-from elect.history.rank_signals import Grid, signals_of
 from elect.measures import PAPER_MEASURES
 from elect.paper.predictor_training import PredictorParams, train_predictor
 from elect.paper.settings import SearchSettings
-from elect.support.boosting import Growth, boost
 
 SMALL_POOL = (
     ModelPool.grid("kNN", method=["largest", "mean"], n_neighbors=[1, 5, 20])
@@ -68,19 +65,6 @@ def toy_database() -> MetaDatabase:
         predictor=predictor,
         settings=SearchSettings(n_neighbor_tasks=3, patience=4),
     )
-
-
-def toy_rank_predictor(pool: ModelPool, seed: int = 0) -> RankPredictor:
-    """A rank predictor that knows nothing, over the signals of this pool: small, but all of its parts are there."""
-    rng = np.random.default_rng([3, seed])
-    grid = Grid.of(pool)
-    signals = signals_of(rng.normal(size=(30, len(pool))), grid)
-    prior = rng.random(len(pool)).round(6)
-    texts = []
-    for width in (ranker_rows(signals, prior).shape[1], len(gate_row(signals, prior, 0, len(pool) - 1, grid))):
-        rows = rng.normal(size=(60, width))
-        texts.append(boost(rows, rows[:, 0] + rows[:, -1], Growth(4, 3, 0.1, min_leaf_rows=5), seed))
-    return RankPredictor(texts[0], texts[1], prior, rng.random((25, 2)).round(6))
 
 
 def toy_measures(performance: Any) -> Any:

@@ -3,7 +3,7 @@
     python -m benchmarks.results_page union [--corpus FILE ...] [--work DIR] > UNION.json
     python -m benchmarks.results_page page DIR [--work DIR] [--union UNION.json]
 
-``union`` judges the strategies and every idea that was tried, strictly; ``page`` makes every run of both testbeds, and
+``union`` judges the strategies, strictly; ``page`` makes every run of both testbeds, and
 writes ``results.md`` and its figures. ``make results`` does both; single runs are ``elect bench``.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from elect.bench.union import run_union
 from elect.errors import ElectError
 
-from .ideas import every_idea
 from .page import write_results
 
 
@@ -26,7 +25,7 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    union = commands.add_parser("union", help="judge the strategies and the ideas; one JSON object")
+    union = commands.add_parser("union", help="judge the strategies; one JSON object")
     union.add_argument("--corpus", type=Path, action="append", default=[], help="as elect corpus writes; repeat it")
     page = commands.add_parser("page", help="write results.md and its figures")
     page.add_argument("folder", type=Path)
@@ -36,7 +35,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         if options.command == "union":
-            json.dump(run_union(options.corpus, work_dir=options.work, idea=every_idea), sys.stdout, indent=2)
+            json.dump(run_union(options.corpus, work_dir=options.work), sys.stdout, indent=2)
         else:
             write_results(options.folder, options.work, union=options.union)
     except ElectError as error:

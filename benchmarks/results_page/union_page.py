@@ -1,4 +1,4 @@
-"""The part of ``results.md`` about the strategies: what was tried for better picks, and what came of it."""
+"""The part of ``results.md`` about the strategies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,12 +20,10 @@ def union_section(result: Mapping[str, Any]) -> Iterator[str]:
         "dealt by source to ten folds; everything is learned from the other nine. Besides the wild tasks they are cut "
         "from KEEL's classification data, pictures and texts, simulated, or have injected outliers. "
         f"*Union* is wild and KEEL ({tasks['union']} tasks, {groups['union']} sources). Of it, *test* are the wild "
-        f"tasks and those of KEEL with a source akin to them ({tasks['test']} tasks, {groups['test']} sources); how "
-        "the signals, the ranker and the gate are built was chosen on the others (*development*, and the other kinds), "
-        "not on these. The margin of the gate was chosen among five on the development tasks, after a first look at "
-        "the test tasks and before tied scores were mended in the signals; with the signals as they are the five "
-        "margins below cannot be told apart. p-values are Wilcoxon tests on the mean ranks of the sources, two-sided, "
-        "without a correction for how many ideas were tried."
+        f"tasks and those of KEEL with a source akin to them ({tasks['test']} tasks, {groups['test']} sources), "
+        "*development* the others. Scores are all there is of a task here: *committee* goes by the common opinion of "
+        "the models. p-values are Wilcoxon tests on the mean ranks of the sources, two-sided, "
+        "without a correction for how many methods there are."
     )
     yield from result.get("notes", ())
     yield "Mean rank of the picked model among all (lower is better), and the p-value on the union:"
@@ -34,11 +32,6 @@ def union_section(result: Mapping[str, Any]) -> Iterator[str]:
     yield _precision(result).markdown()
     yield "What this says:"
     yield "\n".join(f"- {sentence}" for sentence in _sentences(result))
-    yield (
-        "The 90 % interval of the learned pick's rank (`Selection.expected_rank`), on tasks outside of what it was "
-        "calibrated on, and how often the history overruled the consensus:"
-    )
-    yield _coverage(result).markdown()
 
 
 def _subsets(result: Mapping[str, Any]) -> list[str]:
@@ -68,15 +61,6 @@ def _precision(result: Mapping[str, Any]) -> TextTable:
         for row in sorted(result["methods"], key=lambda row: -float(row["union"]["mean_ap"]))
     ]
     return TextTable(("method", *subsets), tuple(rows))
-
-
-def _coverage(result: Mapping[str, Any]) -> TextTable:
-    rows = []
-    for subset in _subsets(result):
-        found = result["coverage"][subset]
-        numbers = (f"{found['covered']:.1%}", f"{found['mean_width']:.0f}", f"{found['from_history']:.0%}")
-        rows.append((subset, str(result["n_tasks"][subset]), *numbers))
-    return TextTable(("tasks", "number", "covered", "mean width", "overruled"), tuple(rows))
 
 
 def _sentences(result: Mapping[str, Any]) -> Iterator[str]:

@@ -56,11 +56,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         model alone.
     database : None, path or MetaDatabase
         The history to elect from; None is the one that comes with the package.
-    strategy : "auto", "learned", "consensus", "fixed" or "elect"
-        How to elect: see ``elect.strategies``. ``"auto"`` is ``"learned"``, which scores the whole pool, or
+    strategy : "auto", "committee", "fixed" or "elect"
+        How to elect: see ``elect.strategies``. ``"auto"`` is ``"committee"``, which scores the quick models, or
         ``"elect"``, the paper's search, where ``max_models`` sets it a budget.
     max_models : int or None
-        The budget in evaluated models. None is the whole pool, and for ``"elect"`` the paper's 50, of which its
+        The budget in evaluated models. None is all quick models, and for ``"elect"`` the paper's 50, of which its
         patience may leave some.
     max_seconds : float or None
         The budget in seconds.

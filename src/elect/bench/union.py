@@ -2,12 +2,12 @@
 
 The groups are dealt to ten folds. For each fold a database is trained on the other folds alone, and every strategy
 runs with it as it ships, on scores computed before. So a task is never judged by a history that holds its source.
+Scores are all there is of a task: the strategy ``committee`` goes by the common opinion of the models here.
 
-The *test* tasks, the wild ones and those of KEEL akin to them, are told apart: how the ranker and the gate are built
-(their signals, growth and margin) was chosen on the other tasks.
+The *test* tasks, the wild ones and those of KEEL akin to them, are told apart from the others, *development*.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,16 @@ import numpy as np
 from elect.bench.baselines import BestMeanRank, Choice, GlobalBest, History, Selector, TaskView
 from elect.bench.judging import judge_choice
 from elect.bench.statistics import wilcoxon_p
-from elect.core import LabeledTask, ScoreMatrix
+from elect.core import LabeledTask
 from elect.core.sources import ReplayedScores
-from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.learning import learn_without
 from elect.history.pieces import Pieces
-from elect.history.records import MetaRecords, Recipe, TaskRecord, stored_scores, work_folder
+from elect.history.records import MetaRecords, Recipe, stored_scores, work_folder
 from elect.history.train import make_records
 from elect.paper.folds import group_folds
 from elect.strategies import STRATEGIES, select
-from elect.support.arrays import FloatArray, IntArray
+from elect.support.arrays import FloatArray
 from elect.support.meter import Meter, meter
 
 N_FOLDS = 10
@@ -36,23 +35,15 @@ FIXED = "best fixed model by mean rank"
 SIMPLE: dict[str, Selector] = {FIXED: BestMeanRank(), "best fixed model by mean AP": GlobalBest()}
 """What the strategies have to beat."""
 
-Chooser = Callable[[TaskRecord, ScoreMatrix], Mapping[str, Choice]]
-"""The choices on a task that was left out, by the name of the method."""
-
-Idea = Callable[[MetaDatabase, MetaRecords, Pieces], Chooser]
-"""More methods, each learned from the records of a fold and the database trained on them."""
-
 
 @dataclass(frozen=True, eq=False)
 class UnionPicks:
-    """What every method did on every task while its fold was left out, and the interval of the learned pick."""
+    """What every method did on every task while its fold was left out."""
 
     kinds: tuple[str, ...]  # of each task
     groups: tuple[str, ...]
     ranks: dict[str, FloatArray]  # of the model picked, among all
     values: dict[str, FloatArray]  # its performance
-    intervals: FloatArray  # (tasks, 2)
-    from_history: IntArray  # whether the history overruled the consensus
 
 
 def kind_of(task: str) -> str:
@@ -76,7 +67,6 @@ def nested_picks(
     pieces: Pieces,
     bar: Meter | None = None,
     n_jobs: int = 1,
-    idea: Idea | None = None,
 ) -> UnionPicks:
     """Leave each fold of groups out in turn, learn from the others, and pick."""
     from joblib import Parallel, delayed
@@ -88,36 +78,25 @@ def nested_picks(
     n = len(records.tasks)
     ranks: dict[str, FloatArray] = {}
     values: dict[str, FloatArray] = {}
-    intervals, from_history = np.full((n, 2), np.nan), np.zeros(n, dtype=np.intp)
     bar.stage("leaving out groups", N_FOLDS)
 
     def leave_out(fold: int) -> None:
         outside = np.flatnonzero(folds == fold).tolist()
         left_out = {records.tasks[t].name for t in outside}
         database = learn_without(left_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
-        if database.rank_predictor is None:
-            raise InvalidInput("The union must hold more groups of tasks than this to be judged.")
         fixed = _simple_choices(database)
-        more = None if idea is None else idea(database, records.without(left_out), pieces)
         for t in outside:
             scores = stored_scores(pieces, records.tasks[t], recipe)
             found = {name: select(database, ReplayedScores(scores), strategy=name) for name in STRATEGIES}
             choices = {name: Choice((selection.model_id,)) for name, selection in found.items()} | fixed
-            choices |= {} if more is None else more(records.tasks[t], scores)
             for name, choice in choices.items():
                 rank, value = judge_choice(choice, recipe.pool, performance[t], tasks[t].y)
                 ranks.setdefault(name, np.full(n, np.nan))[t] = rank
                 values.setdefault(name, np.full(n, np.nan))[t] = value
-            from_history[t] = int(found["learned"].model_id != found["consensus"].model_id)
-            expected = found["learned"].expected_rank
-            if expected is not None:
-                intervals[t] = expected.low, expected.high
         bar.advance()
 
     Parallel(n_jobs=n_jobs, backend="threading")(delayed(leave_out)(fold) for fold in range(int(folds.max()) + 1))
-    return UnionPicks(
-        tuple(kind_of(record.name) for record in records.tasks), groups, ranks, values, intervals, from_history
-    )
+    return UnionPicks(tuple(kind_of(record.name) for record in records.tasks), groups, ranks, values)
 
 
 def _simple_choices(database: MetaDatabase) -> dict[str, Choice]:
@@ -135,7 +114,7 @@ def _simple_choices(database: MetaDatabase) -> dict[str, Choice]:
 
 
 def compared(found: UnionPicks) -> dict[str, Any]:
-    """Mean rank and AP of each method by kind of task, grouped Wilcoxon tests, and the coverage of the intervals."""
+    """Mean rank and AP of each method by kind of task, and grouped Wilcoxon tests."""
     kinds, groups = np.array(found.kinds), np.array(found.groups)
     union = np.isin(kinds, ["wild", "keel"])
     akin = np.isin(groups, sorted(set(groups[kinds == "wild"])))
@@ -156,23 +135,11 @@ def compared(found: UnionPicks) -> dict[str, Any]:
                 "p_value_fixed": round(wilcoxon_p(mine, _by_group(found.ranks[FIXED], groups, rows)), 5),
             }
         methods.append(row)
-    ranks = found.ranks["learned"]
-    known = np.isfinite(found.intervals).all(axis=1)
-    inside = (ranks >= found.intervals[:, 0]) & (ranks <= found.intervals[:, 1])
-    width = found.intervals[:, 1] - found.intervals[:, 0]
     return {
         "protocol": "strict",
         "n_tasks": {subset: int(rows.sum()) for subset, rows in subsets.items()},
         "n_groups": {subset: len(set(groups[rows])) for subset, rows in subsets.items()},
         "methods": methods,
-        "coverage": {
-            subset: {
-                "covered": round(float(inside[rows & known].mean()), 3),
-                "mean_width": round(float(width[rows & known].mean()), 1),
-                "from_history": round(float(found.from_history[rows].mean()), 3),
-            }
-            for subset, rows in subsets.items()
-        },
     }
 
 
@@ -188,7 +155,6 @@ def run_union(
     work_dir: str | None = None,
     progress: bool = True,
     n_jobs: int = 2,
-    idea: Idea | None = None,
 ) -> dict[str, Any]:
     """``elect bench union``: the strategies with a wide history. ``history`` lists corpora; by default those of
     ``elect corpus`` without the texts, which need a language model."""
@@ -204,5 +170,5 @@ def run_union(
         tasks += history_tasks(seed=seed)
     with work_folder(work_dir) as pieces, meter(progress) as bar:
         records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar, n_jobs)
-        picks = nested_picks(tasks, records, pieces, bar, n_jobs, idea)
+        picks = nested_picks(tasks, records, pieces, bar, n_jobs)
     return {"testbed": "union", "source": "computed", **compared(picks)}

@@ -85,8 +85,7 @@ def union(
         rows.append([row["name"], *(_shown(value) for value in numbers)])
     console = screen.stdout()
     screen.grid(console, [("method", False), *((head, True) for head in heads)], rows)
-    cover = ", ".join(f"{name} {result['coverage'][name]['covered']:.0%}" for name in subsets)
-    console.print(f"p: Wilcoxon by source against the best fixed model; 90 % intervals cover {cover}")
+    console.print("p: Wilcoxon by source against the best fixed model")
 
 
 @app.command()

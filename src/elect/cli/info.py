@@ -67,7 +67,6 @@ class Described:
             "initial_models": list(database.initial_models),
             "settings": asdict(database.settings),
             "calibrated": database.calibration is not None,
-            "learned_pick": database.rank_predictor is not None,
             "provenance": {key: value for key, value in provenance.items() if key != "tasks"},
         }
 
@@ -86,7 +85,6 @@ class Described:
             ("anchors", ", ".join(database.anchors)),
             ("initial models", ", ".join(database.initial_models)),
             ("search", f"{tasks}, patience {settings.patience}"),
-            ("learned pick", "no: the history is too small" if database.rank_predictor is None else "yes"),
         ]
         if isinstance(libraries, dict):
             lines.append(("made with", ", ".join(f"{name} {version}" for name, version in libraries.items())))

@@ -39,8 +39,8 @@ Strategy = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="How to elect: learned (the whole pool, by forecast rank), consensus (the whole pool, without history), "
-        "fixed (the best of the history on average), elect (the paper's search), or auto: learned, and elect where "
+        help="How to elect: committee (of the quick models the one that ranks the rows most as the committee does), "
+        "fixed (the best of the history on average), elect (the paper's search), or auto: committee, and elect where "
         "--max-models is given.",
     ),
 ]

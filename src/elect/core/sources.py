@@ -22,6 +22,13 @@ class MeasureSource(Protocol):
 
 
 @runtime_checkable
+class ChanceSource(Protocol):
+    """A source that can say how likely each row is an outlier (rows,), as the committee of a table does."""
+
+    def chance(self) -> FloatArray: ...
+
+
+@runtime_checkable
 class CostedSource(Protocol):
     """A source that can say what a model would cost."""
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from elect.answers import AnsweredElection, Feedback
 from elect.answers.evidence import evidence_of_committee
 from elect.committee.committee import Committee, FittedCommittee
+from elect.committee.scorer import chance_of
 from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
 from elect.detect.batches import score_batches
@@ -24,6 +25,7 @@ from elect.history.shipped import row_scorer_of
 from elect.pool import PoolScorer
 from elect.pool.detectors import detector_from
 from elect.strategies import STRATEGIES
+from elect.strategies.committee import quick_models
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
 from elect.tables import ColumnTreatment, Labels, TableError, read_labels
@@ -103,8 +105,8 @@ class Election:
     @property
     def most_models(self) -> int | None:
         """How many models may be evaluated, if that is set."""
-        if self.options.max_models is None and self.options.elected_by != "elect":
-            return len(self.database.pool)
+        if self.options.max_models is None and self.options.elected_by == "committee":
+            return len(quick_models(self.database.pool))
         return self.options.max_models
 
     def steps(self) -> Iterator[SearchStep]:
@@ -112,7 +114,7 @@ class Election:
         options = self.options
         for step in STRATEGIES[options.elected_by](
             self.database,
-            self.scorer,
+            HeardTable(self),
             max_models=options.max_models,
             max_seconds=options.max_seconds,
             seed=options.seed,
@@ -195,23 +197,29 @@ class Election:
         )
 
     @cached_property
-    def committee(self) -> "Said | None":
-        """What the committee says of every row, where it is asked for. That needs no search, and is made once."""
-        first = self.first_look
-        return None if first is None else self._said(first.scorer, first.scores, first.heard, first.features)
-
-    @cached_property
-    def first_look(self) -> "Said | None":
-        """The same of the rows at ``positions`` alone: of a long table, that is known much earlier."""
-        if self.options.scorer != "committee":
-            return None
+    def heard(self) -> "Heard":
+        """What the committee says of the rows that the models are scored on. It is fitted when it is first asked."""
         frame = None if self.treatment is None else self.opened.sample.frame
         cells = cells_of(self.treatment, self.learned, frame)
         committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells)
         features = committee.table.describe(learned.scores, learned.cells[self.drawn])
         log_odds = committee.scorer.log_odds(features)
         fitted = FittedCommittee(committee, partial(Voices.fit, self.scorer))
-        return Said(TableScorer(None, self.treatment, fitted), log_odds, learned.scores, features)
+        return Heard(fitted, learned.scores, features, log_odds)
+
+    @cached_property
+    def first_look(self) -> "Said | None":
+        """What the committee says of the rows at ``positions`` alone: of a long table, that is known much earlier."""
+        if self.options.scorer != "committee":
+            return None
+        heard = self.heard
+        return Said(TableScorer(None, self.treatment, heard.committee), heard.log_odds, heard.voices, heard.features)
+
+    @cached_property
+    def committee(self) -> "Said | None":
+        """What the committee says of every row, where it is asked for. That needs no search, and is made once."""
+        first = self.first_look
+        return None if first is None else self._said(first.scorer, first.scores, first.heard, first.features)
 
     def _said(
         self,
@@ -252,6 +260,29 @@ class Election:
             *notes,
             f"elected and fitted on a seeded sample of {wording.count(drawn)} of the {wording.count(n, 'row')}",
         )
+
+
+class Heard(NamedTuple):
+    """The committee of a table, the scores of its voices (rows x voices), what it sees of the rows (rows x features),
+    and its log-odds (rows,)."""
+
+    committee: FittedCommittee
+    voices: FloatArray
+    features: FloatArray
+    log_odds: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class HeardTable:
+    """What a strategy knows of a table: the scores of its models, and how likely the committee finds each row."""
+
+    election: Election
+
+    def scores(self, model_id: str) -> FloatArray:
+        return self.election.scorer.scores(model_id)
+
+    def chance(self) -> FloatArray:
+        return chance_of(self.election.heard.log_odds)
 
 
 def _many(flagged: float, options: Options) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class Options:
     ``drop`` names and, where ``columns`` is given, what it does not.
 
     >>> Options(contamination=0.05, drop=("note",)).elected_by
-    'learned'
+    'committee'
     >>> Options(max_models=20).elected_by
     'elect'
     """

@@ -6,9 +6,7 @@
 - ``train``: all of it, from a corpus to a database. ``learning``: what is learned from records, and from records
   without some tasks. ``tuning``: the settings of the search, chosen by leaving groups out.
 - ``database``: ``MetaDatabase``; ``store``: its file; ``shipped``: the one inside the package; ``expectation``: the
-  expected rank of its picks.
-- ``rank_predictor``: what the strategy ``learned`` goes by; ``rank_signals``: what it sees; ``rank_training``: how it
-  is trained.
+  expected rank of its picks; ``grid``: where the models of its pool stand to each other.
 """
 
 from elect.history.corpus import read_corpus

@@ -12,7 +12,6 @@ import numpy as np
 from elect.committee.scorer import RowScorer
 from elect.core import ModelPool, PerformanceMatrix
 from elect.errors import InvalidInput, PoolMismatch
-from elect.history.rank_predictor import RankPredictor
 from elect.paper.predictor import PairwisePredictor
 from elect.paper.settings import SearchSettings
 from elect.support.arrays import FloatArray, read_only
@@ -36,9 +35,9 @@ class MetaDatabase:
     siblings of each task. ``provenance`` says what the database was made from and with, as plain JSON values: for each
     task its ``name``, ``group``, ``n``, ``d``, ``outlier_share`` and ``sha256`` (a list under ``"tasks"``), versions of
     libraries, seed, trials. ``calibration`` is what was learned about its answers: ``curves`` from the rank of a row to
-    its chance (``elect.committee.curves``), ``held_out_ranks`` of picks on tasks left out.
-    ``rank_predictor`` is what the learned pick goes by; None where the history is too small for one. ``row_scorer`` is
-    what the committee ranks rows by; None for the one that comes with the package.
+    its chance (``elect.committee.curves``), ``held_out_ranks`` of the search's picks on tasks left out, and
+    ``committee_ranks`` of those after the committee. ``row_scorer`` is what the committee ranks rows by; None for the
+    one that comes with the package.
     """
 
     pool: ModelPool
@@ -52,7 +51,6 @@ class MetaDatabase:
     settings: SearchSettings = field(default_factory=SearchSettings)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     calibration: Mapping[str, Any] | None = None
-    rank_predictor: RankPredictor | None = None
     row_scorer: RowScorer | None = None
 
     def __post_init__(self) -> None:
@@ -72,7 +70,7 @@ class MetaDatabase:
         calibration = None if self.calibration is None else plain_json(self.calibration)
         values = (self.pool, self.performance, self.groups, self.measure_names, self.measures, self.anchors)
         learned = (self.initial_models, self.predictor, self.settings, plain_json(self.provenance), calibration)
-        return (MetaDatabase, (*values, *learned, self.rank_predictor, self.row_scorer))
+        return (MetaDatabase, (*values, *learned, self.row_scorer))
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -141,11 +139,6 @@ class MetaDatabase:
             raise InvalidInput(
                 f"The predictor must be trained on the measures {', '.join(self.measure_names)}, "
                 f"got one on {', '.join(self.predictor.measure_names)}."
-            )
-        if self.rank_predictor is not None and len(self.rank_predictor.prior) != len(self.pool):
-            raise InvalidInput(
-                f"The rank predictor must be of the {len(self.pool)} models of the pool, "
-                f"got one of {len(self.rank_predictor.prior)}."
             )
         if self.settings.metric != self.performance.metric:
             raise InvalidInput(

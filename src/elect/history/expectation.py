@@ -12,11 +12,14 @@ from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.support.arrays import FloatArray
 
+SEARCH_RANKS, COMMITTEE_RANKS = "held_out_ranks", "committee_ranks"
+"""What the calibration of a database calls the ranks of the paper's picks and of those after the committee."""
 
-def expected_rank(database: MetaDatabase) -> RankInterval | None:
+
+def expected_rank(database: MetaDatabase, of: str = SEARCH_RANKS) -> RankInterval | None:
     """The expected rank of a pick of this database with a 90 % interval; None while it carries no calibration."""
     try:
-        ranks = _held_out_ranks(database)
+        ranks = _held_out_ranks(database, of)
     except (TypeError, ValueError):
         raise InvalidInput("The calibration of the database cannot be read: train it again.") from None
     if ranks is None:
@@ -26,11 +29,11 @@ def expected_rank(database: MetaDatabase) -> RankInterval | None:
     return RankInterval.of(ranks)
 
 
-def _held_out_ranks(database: MetaDatabase) -> FloatArray | None:
-    """The ranks of picks on the tasks left out. Files of before hold them divided by the number of models."""
+def _held_out_ranks(database: MetaDatabase, of: str) -> FloatArray | None:
+    """The ranks of picks on the tasks left out. Files of before hold the search's divided by the number of models."""
     calibration = database.calibration or {}
-    if "held_out_ranks" in calibration:
-        return np.array(calibration["held_out_ranks"], dtype=np.float64)
-    if "rank_shares" in calibration:
+    if of in calibration:
+        return np.array(calibration[of], dtype=np.float64)
+    if of == SEARCH_RANKS and "rank_shares" in calibration:
         return np.array(calibration["rank_shares"], dtype=np.float64) * len(database.pool)
     return None

@@ -9,9 +9,6 @@ import numpy as np
 
 from elect.history.database import MetaDatabase
 from elect.history.pieces import Pieces, digest
-from elect.history.rank_predictor import RankPredictor
-from elect.history.rank_signals import Grid
-from elect.history.rank_training import MIN_GROUPS, task_signals, train_rank_predictor
 from elect.history.records import MetaRecords, Recipe, measure_task, single_precision
 from elect.paper.anchors import choose_anchors
 from elect.paper.coverage import coverage_initial_models
@@ -31,7 +28,6 @@ def learn_database(
     params: PredictorParams | None = None,
     tune: bool = False,
     pairs_per_task: int | None = None,
-    learn_ranks: bool = True,
     n_jobs: int = 1,
     bar: Meter | None = None,
 ) -> MetaDatabase:
@@ -83,7 +79,6 @@ def learn_database(
         settings=SearchSettings(metric=performance.metric),
         provenance=_provenance(records, params, agreement),
         calibration={"curves": records.curves.to_json()},
-        rank_predictor=_rank_predictor(records, pieces, bar) if learn_ranks else None,
     )
 
 
@@ -95,7 +90,6 @@ def learn_without(
     anchors: tuple[str, ...] | None = None,
     params: PredictorParams | None = None,
     pairs_per_task: int | None = None,
-    learn_ranks: bool = True,
 ) -> MetaDatabase:
     """The database as it would be had these tasks, by name, never been seen; options as for ``learn_database``."""
     return learn_database(
@@ -104,7 +98,6 @@ def learn_without(
         anchors=anchors,
         params=params,
         pairs_per_task=pairs_per_task,
-        learn_ranks=learn_ranks,
     )
 
 
@@ -116,22 +109,6 @@ def predictor_params(database: MetaDatabase) -> PredictorParams:
 def numbers_key(seed: int, groups: Sequence[str], performance: FloatArray, measures: FloatArray) -> str:
     """A name for the numbers that cross-validation goes by."""
     return digest(seed, groups, performance.tobytes().hex(), measures.tobytes().hex())
-
-
-def _rank_predictor(records: MetaRecords, pieces: Pieces, bar: Meter) -> RankPredictor | None:
-    """What the learned pick goes by."""
-    grid = Grid.of(records.recipe.pool)
-    if len(set(records.groups)) < MIN_GROUPS:
-        return None
-    bar.stage("reading the pool's signals", len(records.tasks))
-    signals = []
-    for task in records.tasks:
-        signals.append(task_signals(pieces, task, records.recipe, grid))
-        bar.advance()
-    bar.stage("training the rank predictor", 1)
-    found = train_rank_predictor(signals, records.performance.values, records.groups, grid, records.recipe.seed)
-    bar.advance()
-    return found
 
 
 def _tuned_params(

@@ -15,7 +15,6 @@ from elect.committee.scorer import RowScorer
 from elect.core import ModelPool, ModelSpec, PerformanceMatrix
 from elect.errors import PoolMismatch, StoreError
 from elect.history.database import LONGEST_NAME, MetaDatabase, plain_json
-from elect.history.rank_predictor import RankPredictor
 from elect.paper.predictor import PairwisePredictor
 from elect.paper.settings import SearchSettings
 from elect.storage.archive import Archive, Kind, pack, read, refusing, unpack, write
@@ -29,12 +28,14 @@ KIND = Kind(
     flat=(2,),
 )
 _ARRAYS = {"performance", "measures"}
-_TEXTS = {"predictor", "ranker", "gate"}
+_TEXTS = {"predictor"}
 _ROW_TEXTS = ("wrong", "unusual", "own")
 """The trees of the row scorer, where the database has one, the last only where it was leaned towards own tables."""
+_OLD_TEXTS = {"ranker", "gate"}
+"""Trees in files of before, of a way to elect that is no more: nobody looks at them."""
 _KEYS = {
     *("pool", "tasks", "metric", "measure_names", "anchors", "initial_models"),
-    *("settings", "provenance", "calibration", "rank_predictor"),
+    *("settings", "provenance", "calibration"),
 }
 
 
@@ -50,7 +51,6 @@ def load(path: str | PathLike[str], pool: ModelPool | None = None) -> MetaDataba
 
 def dumps(database: MetaDatabase) -> bytes:
     """The bytes of the file of a database."""
-    learned = database.rank_predictor
     content = {
         "pool": {
             "fingerprint": database.pool.fingerprint,
@@ -64,17 +64,9 @@ def dumps(database: MetaDatabase) -> bytes:
         "settings": asdict(database.settings),
         "provenance": plain_json(database.provenance),
         "calibration": None if database.calibration is None else plain_json(database.calibration),
-        "rank_predictor": None
-        if learned is None
-        else {"prior": learned.prior.tolist(), "outcomes": learned.outcomes.tolist()},
     }
     arrays = {"performance": _smallest(database.performance.values), "measures": _smallest(database.measures)}
-    # The trees of the rank predictor are empty where the history is too small for one.
-    texts = {
-        "predictor": database.predictor.text,
-        "ranker": "" if learned is None else learned.ranker,
-        "gate": "" if learned is None else learned.gate,
-    }
+    texts = {"predictor": database.predictor.text}
     rows = database.row_scorer
     if rows is not None:
         content["row_scorer"] = {
@@ -96,10 +88,11 @@ def loads(data: bytes, pool: ModelPool | None = None, source: str = "The databas
         found = unpack(data, KIND)
         rows = found.content.get("row_scorer")
         texts = {*_TEXTS, *(() if rows is None else _ROW_TEXTS if "own_weight" in rows else _ROW_TEXTS[:2])}
+        texts |= _OLD_TEXTS if "rank_predictor" in found.content else set()
         if set(found.arrays) != _ARRAYS or set(found.texts) != texts or found.raw:
             listed = ", ".join(sorted(_ARRAYS | _TEXTS))
             raise StoreError(f"It must hold the members {listed}, and no other.")
-        content = _record(found.content, "Its content", _KEYS | (set(found.content) & {"row_scorer"}))
+        content = _record(found.content, "Its content", _KEYS | (set(found.content) & {"row_scorer", "rank_predictor"}))
         stored = _parse_pool(content["pool"])
         if pool is None or pool.fingerprint == stored.fingerprint:
             return _parse_database(content, found, pool or stored)
@@ -142,9 +135,9 @@ def _parse_database(content: Mapping[str, Any], found: Archive, pool: ModelPool)
     calibration = content["calibration"]
     if calibration is not None:
         calibration = _record(calibration, "The calibration in its manifest", None)
-        for key in ("rank_shares", "held_out_ranks"):
-            if key in calibration and _numbers(_list(calibration[key], "calibration")).ndim != 1:
-                raise StoreError("The calibration in its manifest must hold lists of numbers.")
+        for key in ("rank_shares", "held_out_ranks", "committee_ranks"):
+            if key in calibration:
+                _numbers(_list(calibration[key], "calibration"))
     return MetaDatabase(
         pool=pool,
         performance=PerformanceMatrix(
@@ -162,7 +155,6 @@ def _parse_database(content: Mapping[str, Any], found: Archive, pool: ModelPool)
         settings=SearchSettings(**settings),
         provenance=_record(content["provenance"], "The provenance in its manifest", None),
         calibration=calibration,
-        rank_predictor=_parse_learned(content["rank_predictor"], found.texts["ranker"], found.texts["gate"]),
         row_scorer=_parse_rows(content.get("row_scorer"), found.texts),
     )
 
@@ -198,26 +190,14 @@ def _floats(found: Archive, name: str) -> FloatArray:
     return values
 
 
-def _parse_learned(content: Any, ranker: str, gate: str) -> RankPredictor | None:
-    if content is None:
-        if ranker or gate:
-            raise StoreError("Its manifest has no rank predictor, but there are trees of one.")
-        return None
-    record = _record(content, "The rank predictor in its manifest", {"prior", "outcomes"})
-    prior = _numbers(_list(record["prior"], "prior"))
-    outcomes = _numbers(_list(record["outcomes"], "outcomes"))
-    return RankPredictor(ranker, gate, prior, outcomes.reshape(-1, 2) if not outcomes.size else outcomes)
-
-
 def _numbers(values: list[Any]) -> FloatArray:
-    """A list of numbers, or of lists of them, as an array. numpy alone would take texts and null for numbers too."""
-    rows = values if values and all(isinstance(row, list) for row in values) else [values]
+    """A list of numbers as an array. numpy alone would take texts and null for numbers too."""
     try:
-        if all(type(number) in (int, float) for row in rows for number in row):
+        if all(type(number) in (int, float) for number in values):
             return np.array(values, dtype=np.float64)
     except (ValueError, OverflowError):
         pass
-    raise StoreError("The rank predictor in its manifest must hold lists of numbers.")
+    raise StoreError("The calibration in its manifest must hold lists of numbers.")
 
 
 def _record(value: Any, what: str, keys: set[str] | None) -> dict[str, Any]:

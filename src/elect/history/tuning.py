@@ -74,7 +74,6 @@ def tune_settings(database: MetaDatabase, records: MetaRecords, pieces: Pieces, 
             anchors=database.anchors,
             params=params,
             pairs_per_task=pairs_per_task,
-            learn_ranks=False,
         )
         largest = coverage_initial_models(fold.performance, max(SIZES))
         for task in (i for i in asked if database.groups[i] == group):

@@ -55,9 +55,9 @@ def neighbors_by_performance(
     >>> neighbors_by_performance(np.array([0.7, 0.4, 0.1]), history, np.array([0, 1, 2]), 2).tasks
     array([2, 1])
     """
-    spread = order[np.unique(np.linspace(0, len(order) - 1, COMPARED_MODELS).astype(int))]
-    if len(spread) < 2:
+    if len(order) < 2:
         return NOBODY
+    spread = order[np.unique(np.linspace(0, len(order) - 1, COMPARED_MODELS).astype(int))]
     return estimated_neighbors(pairwise_gaps(expected[spread]), performance, spread, n_tasks, scale)
 
 

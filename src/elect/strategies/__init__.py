@@ -1,9 +1,6 @@
 """Ways to elect a model, behind one protocol: a database and a source of scores in, search steps out. A file each.
 
-- ``learned``: every model is scored, and its rank forecast from how the models agree. The best forecast is the pick
-  where the history says that this gains on the consensus, which is the pick otherwise.
-- ``consensus``: every model is scored, and the one closest to what they all agree on is the pick. The history plays no
-  part.
+- ``committee``: the quick models are scored, and the one that ranks the rows most as the committee does is the pick.
 - ``fixed``: nothing is scored. The model with the best mean rank over the history is the pick.
 - ``elect``: the paper's procedure. Few models are evaluated, similar historical tasks found, and the best model on them
   is the pick.
@@ -14,16 +11,14 @@ from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.strategies._base import Strategy
-from elect.strategies.consensus import consensus_steps
+from elect.strategies.committee import committee_steps
 from elect.strategies.elect import elect_steps
 from elect.strategies.fixed import fixed_steps
-from elect.strategies.learned import learned_steps
 
-DEFAULT = "learned"
+DEFAULT = "committee"
 
 STRATEGIES: dict[str, Strategy] = {
-    "learned": learned_steps,
-    "consensus": consensus_steps,
+    "committee": committee_steps,
     "fixed": fixed_steps,
     "elect": elect_steps,
 }

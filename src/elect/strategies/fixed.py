@@ -10,10 +10,11 @@ import numpy as np
 from elect.core import Candidate, SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.rank_signals import Grid
+from elect.history.grid import Grid
 from elect.paper.acquisition import neighbor_moments
 from elect.paper.steps import candidates, search_step
 from elect.paper.stopping import Budget
+from elect.support.arrays import IntArray
 
 
 def fixed_steps(
@@ -33,7 +34,12 @@ def fixed_steps(
 
 def fixed_candidates(database: MetaDatabase) -> tuple[Candidate, ...]:
     """The best fixed models of a history, with how they did on all of it."""
-    performance = database.performance
-    order = np.argsort(Grid.of(database.pool).smoothed(performance.ranks().mean(axis=0)), kind="stable")
-    mean, spread = neighbor_moments(performance.values)
-    return candidates(database.pool.ids, order, mean, spread, performance.values[:0])
+    performance = database.performance.values
+    mean, spread = neighbor_moments(performance)
+    return candidates(database.pool.ids, fixed_order(database), mean, spread, performance[:0])
+
+
+def fixed_order(database: MetaDatabase) -> IntArray:
+    """The models by mean rank over a history, the best first."""
+    ranks = database.performance.ranks().mean(axis=0)
+    return np.argsort(Grid.of(database.pool).smoothed(ranks), kind="stable")
