@@ -198,9 +198,9 @@ def test_cost_aware_search_prefers_cheap_models() -> None:
     [
         ({"acquisition": "ucb"}, "acquisition must be one of"),
         ({"init": "best"}, "init must be one of"),
-        ({"max_models": -1}, "max_models must be at least 0"),
-        ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
-        ({"patience": -2}, "patience must be at least 0"),
+        ({"max_models": -1}, "max_models must be a number of at least 0"),
+        ({"max_seconds": float("nan")}, "max_seconds must be a number of at least 0"),
+        ({"patience": -2}, "patience must be a number of at least 0"),
     ],
 )
 def test_bad_options_are_refused_at_once(options: dict[str, Any], message: str) -> None:

@@ -228,9 +228,9 @@ def test_a_budget_of_time_is_kept(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_models": -1}, "max_models must be at least 0"),
-        ({"max_seconds": -1.0}, "max_seconds must be at least 0"),
-        ({"max_seconds": float("nan")}, "max_seconds must be at least 0"),
+        ({"max_models": -1}, "max_models must be a number of at least 0"),
+        ({"max_seconds": -1.0}, "max_seconds must be a number of at least 0"),
+        ({"max_seconds": float("nan")}, "max_seconds must be a number of at least 0"),
     ],
 )
 def test_budgets_that_mean_nothing_are_refused(

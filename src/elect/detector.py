@@ -22,7 +22,7 @@ from elect.detect.options import Options
 from elect.detect.output import check_output, write_whole
 from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
 from elect.detect.scorers import TableScorer
-from elect.errors import InvalidInput
+from elect.errors import InvalidInput, WrongType
 from elect.history.database import MetaDatabase
 from elect.support.arrays import FloatArray
 from elect.tables import Table, read_table
@@ -277,7 +277,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
                     "Input X contains NaN, and an array is taken as it is: give a pandas or polars frame, whose "
                     "missing values are treated, or fill them."
                 ) from None
-            raise InvalidInput(str(error)) from None
+            raise (WrongType if isinstance(error, TypeError) else InvalidInput)(str(error)) from None
         return np.asarray(rows)
 
     def __sklearn_tags__(self) -> Any:

@@ -12,6 +12,10 @@ class InvalidInput(ElectError, ValueError):
     """A table, array or parameter that cannot be used as given."""
 
 
+class WrongType(InvalidInput, TypeError):
+    """A value of a type that cannot be used at all."""
+
+
 class UnknownModel(ElectError, KeyError):
     """A model id that is not in the pool at hand."""
 
