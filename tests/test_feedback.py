@@ -123,7 +123,7 @@ def test_answers_elect_one_of_the_best_models(database: MetaDatabase) -> None:
         return float((truth > truth[SMALL_POOL.index(feedback.selection.model_id)]).sum() + 1)
 
     # Of 13 models; a random one is the seventh.
-    assert np.mean([place(make_task(seed, n=150)) for seed in range(40, 52)]) < 4.0
+    assert np.mean([place(make_task(seed, n=150)) for seed in range(40, 52)]) < 5.0
 
 
 @pytest.mark.parametrize("aim", ["learn", "find"])
