@@ -56,6 +56,8 @@ def payments(n: int = 2000, seed: int = 0, extra: int = 0) -> pl.DataFrame:
 class FakeProduct:
     """``hold`` set to an event makes every search wait for it after a few steps; ``pause`` is seconds a step takes."""
 
+    strategy = "elect"
+
     def __init__(
         self,
         frame: pl.DataFrame,
@@ -81,7 +83,7 @@ class FakeProduct:
     def written(self, column: str, number: float) -> str:
         return f"{number:.4g}"
 
-    def search(self, left_out: Sequence[str]) -> "FakeSearch":
+    def search(self, left_out: Sequence[str], strategy: str) -> "FakeSearch":
         self.searches.append(tuple(left_out))
         return FakeSearch(self, tuple(left_out))
 

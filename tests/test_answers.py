@@ -89,3 +89,13 @@ def test_bad_runs_are_refused() -> None:
         run_answers("tame")
     with pytest.raises(InvalidInput, match="methods must be"):
         run_answers("wild", methods=["magic"])
+
+
+@pytest.mark.parametrize("expected", [1e-6, 0.3, 1.0, 7.5, 60.0, 4e3, 1e5])
+def test_the_interval_of_what_is_left_is_that_of_the_negative_binomial(expected: float) -> None:
+    from scipy.stats import nbinom
+
+    from elect.answers.left import SHAPE, _quantile
+
+    found = [_quantile(share, expected) for share in (0.05, 0.5, 0.95)]
+    assert found == nbinom.ppf([0.05, 0.5, 0.95], SHAPE, SHAPE / (SHAPE + expected)).tolist()

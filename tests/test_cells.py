@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from elect.support.arrays import FloatArray
 from elect.tables import ColumnTreatment, read_table
-from elect.tables.cells import NAMES, PLACE, CellJudge, Cells, Signals, cells_of_array, cells_of_frame
+from elect.tables.cells import NAMES, PLACE, CellJudge, Cells, Signals, cells_of_array, cells_of_frame, say
 
 ANY = st.floats(-1e9, 1e9, allow_subnormal=False) | st.integers(-3, 3).map(float)
 WORDS = ("Rome", "Paris", "Oslo", "rome ", "Rme", "", "x-1", "x-22", None)
@@ -229,3 +229,16 @@ def test_dates_that_stand_for_none(day: str) -> None:
     found = CellJudge.fit(cells).judge(cells)[:, cells.names.index("day"), PLACE["sentinel"]]
     assert found.argmax() == 9
     assert np.count_nonzero(found) == 1
+
+
+def test_a_value_that_is_not_alone_out_there_is_not_said_to_be() -> None:
+    rng = np.random.default_rng(0)
+    for far, told in (([60.0], "next highest"), ([60.0, 48.0, 30.0], "nearly all others are at most")):
+        X = rng.uniform(0.0, 5.0, size=(400, 3))
+        X[: len(far), 1] = far
+        cells = cells_of_array(X)
+        judge = CellJudge.fit(cells)
+        signals = judge.judge(cells)
+        for row in range(len(far)):
+            said = say(judge, cells, signals, row, 1)
+            assert told in said, said

@@ -224,8 +224,9 @@ def test_train_writes_a_database_that_detect_uses(
         lines = [f"{a:.4f},{b:.4f},{int(i >= 50)}" for i, (a, b) in enumerate(X)]
         (folder / f"{name}.csv").write_text("u,v,label\n" + "\n".join(lines) + "\n")
     out = tmp_path / "ours.elect"
-    found = run("train", history, more, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q", capsys=capsys)
-    assert (found["n_tasks"], found["n_models"]) == (3, 297)
+    args = ("train", history, more, "-o", out, "--work", tmp_path / "work", "--n-jobs", 1, "-q")
+    found = run(*args, "--alone", capsys=capsys)
+    assert (found["n_tasks"], found["n_models"], found["added"]) == (3, 297, None)
     assert main(["info", str(out)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert f"made with elect {version('elect')}, lightgbm" in told
@@ -233,6 +234,20 @@ def test_train_writes_a_database_that_detect_uses(
     assert run("info", out, capsys=capsys)["n_tasks"] == 3
     chosen = run("select", table, *FEW, "--database", out, "-q", capsys=capsys)
     assert {neighbor["task"] for neighbor in chosen["neighbors"]} <= {"a", "b", "c"}
+    # As usual the tables join the history that comes with elect, and what they add is told.
+    shipped = run("info", capsys=capsys)["n_tasks"]
+    joined = run(*args, capsys=capsys)
+    assert joined["n_tasks"] == shipped + 3
+    assert (joined["added"]["tasks"], joined["added"]["groups"]) == (3, 3)
+    assert 0 <= joined["added"]["before"] <= 1
+    assert joined["rows"]["tasks"] == 3
+    assert main(["train", str(history), "-o", str(out), "-q"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "added 2 tables of 2 sources to the history that comes with elect" in said
+    assert "on own tables that were left out: average precision" in said
+    assert run("detect", table, *FEW, "--database", out, "-q", capsys=capsys)["n_outliers"] > 0
+    assert main(["train", str(history), "-o", str(out), "--metric", "roc"]) == 2
+    assert "--alone" in capsys.readouterr().err
 
 
 def test_interrupting_the_search_returns_the_current_pick(tmp_path: Path) -> None:

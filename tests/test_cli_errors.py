@@ -117,7 +117,7 @@ def test_other_encodings_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("select", "{good}", "--max-models", "0"), "max-models"),
         (
             ("select", "{good}", "--strategy", "guess"),
-            "strategy must be auto or one of committee, fixed, elect",
+            "strategy must be one of auto, committee, fixed, elect",
         ),
         (("select", "{good}", "--seed", "-1"), "seed"),
         (("select", "{good}", "--n-jobs", "0"), "n_jobs"),

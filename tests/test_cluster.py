@@ -13,7 +13,7 @@ import pytest
 
 from elect import MetaDatabase, default_pool
 from elect.history import train
-from elect.history.workers import ClusterError
+from elect.support.cluster import ClusterError
 from toys import SMALL_POOL, corpus
 
 distributed = pytest.importorskip("distributed", reason="needs elect[cluster]")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from elect.history.pieces import Pieces
 from results_page import paper_numbers, render, tables, words
 from results_page.figures import CriticalDifferenceInfo, IntervalsInfo, ParetoInfo
 from results_page.page import Contents, write_page
+from results_page.rows_page import PAGE, write_rows
 from results_page.studies import SimilarityInfo, ablations_of, case_of, run_ablations
 from test_benchmark import toy_bed
 
@@ -140,3 +142,12 @@ def test_a_page_of_several_runs_compares_them(bed, result, tmp_path):
     assert "Mean rank of every method in every run" in text
     assert "What was examined" in text
     assert np.isfinite(result[ELECT].mean_rank.estimate)
+
+
+def test_the_page_about_rows_says_what_the_results_say(tmp_path: Path) -> None:
+    root = Path(__file__).parents[1]
+    write_rows(tmp_path, root / "benchmarks" / "results")
+    told = "docs/results-rows.md is not what benchmarks/results says: python -m benchmarks.results_page rows docs"
+    assert (tmp_path / PAGE).read_text() == (root / "docs" / PAGE).read_text(), told
+    for figure in tmp_path.glob("figures/*.svg"):
+        assert (root / "docs" / "figures" / figure.name).exists()

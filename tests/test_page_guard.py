@@ -224,6 +224,8 @@ def test_no_path_comes_from_the_browser(served: Served, path: str) -> None:
         ("/api/threshold", {"threshold": float("nan")}),
         ("/api/threshold", {"threshold": True}),
         ("/api/aim", {"aim": "win"}),
+        ("/api/search", {"strategy": "best"}),
+        ("/api/search", {"strategy": 3}),
         ("/api/search", {"left_out": "amount"}),
         ("/api/search", {"left_out": ["nothing"]}),
         ("/api/search", {"left_out": ["payment", "amount", "fee", "hour", "items", "country", "method"]}),

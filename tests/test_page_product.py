@@ -18,11 +18,15 @@ import pytest
 
 from elect.answers.kept import KeptAnswers
 from elect.cli import main
+from elect.committee.scorer import chance_of
 from elect.detect import Options, open_table
+from elect.errors import InvalidInput
+from elect.page._base import ELECTED_BY
 from elect.page.meanings import Numbers
 from elect.page.product import TableProduct
 from elect.page.rows import Query
 from elect.page.state import PageState
+from elect.strategies import STRATEGIES
 from elect.tables import read_table
 from page_serving import ready, until
 
@@ -151,12 +155,42 @@ def test_the_lines_in_python_give_what_the_page_shows(state: PageState) -> None:
     assert names["flagged"].sum() == state.document()["ranking"]["flagged"]["count"]
 
 
+def test_the_lines_in_python_tell_the_answers_too(state: PageState, tmp_path: Path) -> None:
+    assert state.moment.ranking is not None
+    for position, said in ((80, False), (7, True), (3, None), (12, True)):
+        state.answer(position, said)
+    state.set_threshold(0.42)
+    names: dict[str, Any] = {}
+    exec(state.document()["python"], names)
+    np.testing.assert_allclose(names["chance"], state.moment.ranking.chance, atol=1e-9)
+    assert b"feedback.tell(row, odd)" in state.download("report").content
+    assert names["flagged"].sum() == state.document()["ranking"]["flagged"]["count"]
+
+
+def test_the_papers_search_can_be_chosen_and_is_told_step_by_step(state: PageState) -> None:
+    assert set(ELECTED_BY) == set(STRATEGIES)
+    assert state.document()["strategy"] == "committee"
+    assert state.moment.ranking is not None
+    before = state.moment.ranking.chance.copy()
+    state.search(strategy="elect")
+    until(lambda: state.moment.phase == "ready" and state.moment.steps[-1].phase != "pool", 120)
+    ready(state)
+    models = state.reader.models(state.moment)
+    assert models["selection"]["strategy"] == "elect"
+    assert {step["phase"] for step in models["steps"]} >= {"anchor", "initial"}
+    assert models["neighbors"]
+    np.testing.assert_allclose(state.moment.ranking.chance, before, err_msg="the rows are the committee's")
+    assert "strategy='elect'" in state.document()["python"]
+    with pytest.raises(InvalidInput, match="strategy"):
+        state.search(strategy="best")
+
+
 @pytest.mark.parametrize("stopped_after", [0, 1, 2, 3, 6])
 def test_a_search_that_is_stopped_at_once_has_a_ranking(
     path: Path, small_database: "MetaDatabase", stopped_after: int
 ) -> None:
     product = TableProduct(path, open_table(read_table(path)), small_database, Options(n_jobs=1))
-    search = product.search(())
+    search = product.search((), product.strategy)
     steps = search.steps()
     for _ in range(stopped_after):
         next(steps)
@@ -181,10 +215,11 @@ def test_answers_reach_rows_that_no_model_saw(
     path: Path, small_database: "MetaDatabase", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elect.detect.election.MAX_ROWS", 100)
+    monkeypatch.setattr("elect.page.found._MOST_OTHERS", 30)
     product = TableProduct(path, open_table(read_table(path)), small_database, Options(id="order", n_jobs=1))
-    search = product.search(())
+    search = product.search((), product.strategy)
     early, found = (progress.found for progress in islice(search.steps(), 4) if progress.found is not None)
-    known = found._place >= 0
+    known = early._place >= 0
     np.testing.assert_allclose(early.ranking().chance[known], found.ranking().chance[known])
     assert early.ranking().chance[~known].max() < 0.001
     assert found.ranking().chance.shape == (240,)
@@ -201,6 +236,17 @@ def test_answers_reach_rows_that_no_model_saw(
     shift = found.ranking().chance - before
     others = np.setdiff1d(np.flatnonzero(found._place < 0), [seen])
     assert np.abs(shift[others]).max() > 1e-3
+    found.undo()
+    # The likely rows outside of the sample speak for others too, and the detector to keep hears them.
+    likely = int(found._asked[len(found._election.positions)])
+    assert not known[likely]
+    found.tell(likely, False)
+    after = found.ranking().chance
+    assert np.abs(after - before)[found._place >= 0].max() > 1e-3
+    next(found._election.steps())
+    heard = found._election.detect(found._election.selection(), found._feedback)
+    asked = np.setdiff1d(found._asked, [likely])
+    np.testing.assert_allclose(chance_of(heard.scores)[asked], after[asked], atol=1e-9)
     assert len(found.placed().positions) == 240
     assert found.ordinary_like(unseen) not in (None, unseen)
 
@@ -247,7 +293,9 @@ def test_the_command_prints_its_address_and_ends_from_the_page(path: Path, tmp_p
         assert opener.open(answer, timeout=60).status == 200
         assert opener.open(urllib.request.Request(f"{origin}/api/end", b"{}", headers), timeout=60).status == 200
         assert process.wait(60) == 0
-        assert (tmp_path / "orders.answers.csv").read_text() == "position,row,answer\n7,7,yes\n"
+        lines = (tmp_path / "orders.answers.csv").read_text().splitlines()
+        assert lines[0] == "position,row,answer,cells"
+        assert lines[1].startswith("7,7,yes,")
     finally:
         process.kill()
 

@@ -246,11 +246,20 @@ def test_flagged_rows_and_false_alarms_are_those_of_the_curve(chances: list[floa
 def test_every_number_lies_in_a_bin_and_bins_ascend(values: list[float]) -> None:
     numbers = np.array(values)
     bins = views.Bins.of(pl.Series("x", values), numbers)
-    assert bins.edges is not None
-    assert (np.diff(bins.edges) >= 0).all()
+    assert bins.numbers is not None
+    assert (np.diff(bins.numbers.edges) >= 0).all()
     drawn = views.bars(bins, np.zeros(len(values), bool), str)
     assert sum(drawn["counts"]) + drawn["missing"] == len(values)
     assert drawn["missing"] == int((~np.isfinite(numbers)).sum())
+
+
+def test_whole_numbers_have_a_bin_each_and_far_ones_are_counted_at_the_border() -> None:
+    values = np.array([*np.repeat(np.arange(1.0, 8.0), 100), 36.0])
+    drawn = views.bars(views.Bins.of(pl.Series("x", values), values), values > 30, lambda number: f"{number:g}")
+    assert drawn["ends"][0] == "1"
+    assert drawn["ends"][1].startswith("≥ ")
+    assert drawn["counts"][:7] == [100] * 7
+    assert (drawn["counts"][-1], drawn["flagged"][-1]) == (1, 1)
 
 
 def test_words_beyond_the_commonest_are_one_bar() -> None:
@@ -265,7 +274,7 @@ def test_words_beyond_the_commonest_are_one_bar() -> None:
 def test_what_an_answer_changed() -> None:
     before = Ranking(np.array([0.9, 0.6, 0.2, 0.1]), np.array([0, 0, 1, 1], np.int8), KINDS, 0.5, "a")
     after = Ranking(np.array([0.01, 0.6, 0.7, 0.1]), np.array([0, 0, 1, 1], np.int8), KINDS, 0.5, "b")
-    found = views.changes(before, after, (0.5, 0.5), pl.Series("row", ["p", "q", "r", "s"]), 0)
+    found = views.changes(before, after, (0.5, 0.5), pl.Series("row", ["p", "q", "r", "s"]), {0})
     assert (found["added"], found["removed"], found["pick"]) == (1, 1, "b")
     assert found["rows"][0] == {"position": 2, "row": "r", "was": 3, "now": 1}
     assert all(row["position"] != 0 for row in found["rows"])

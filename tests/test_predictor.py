@@ -249,6 +249,8 @@ def test_only_one_module_knows_lightgbm_and_only_to_train():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+                names += [str(given.value) for given in node.args if isinstance(given, ast.Constant)]
             if any(name.split(".")[0] == "lightgbm" for name in names):
                 importers.add(path.relative_to(package).as_posix())
     assert importers == {"support/boosting.py"}

@@ -69,9 +69,7 @@ def summary(text: str = "plain") -> ReportSummary:
         ),
         cells=((text,), ("1048.4",), ("missing",)),
         id_name=text,
-        agreement=Agreement(
-            10, (ModelAgreement("COF(n_neighbors=3)", 1.0, 1.0), ModelAgreement("kNN()", -0.2, 0.1)), np.zeros(300)
-        ),
+        agreement=Agreement(10, (ModelAgreement("COF(n_neighbors=3)", 1.0, 1.0), ModelAgreement("kNN()", -0.2, 0.1))),
         columns=(ColumnSummary(text, "feature", "number", f"used {text}", text, 0.25),),
         python=f"read_table({text!r})",
         evaluation=Evaluation(0.5, 0.75, 300, 7, text),

@@ -23,6 +23,7 @@ TOP = tuple(
         score > 5,
         (Reason("wind" if place % 2 else "visibility", "1048.4", "median 10.4", 0.9),),
         None if place == 3 else place / 20,
+        kind="wrong value" if place in (2, 7) else "far from all others",
     )
     for place, score in enumerate([9.0, 8.0, 7.5, 6.25, 4.0, 3.0, 2.5, 2.0, 1.0, 0.5, 0.25, -1.0, -20.0])
 )
@@ -90,6 +91,11 @@ def test_finding_rows(page: Any) -> None:
     assert page.get_by_role("status").text_content() == "6 of 13 rows"
     page.get_by_label("outliers only").check()
     assert shown(page) == ["N99", "N97"]
+    page.get_by_label("outliers only").uncheck()
+    box.fill("")
+    page.get_by_label("Kind").select_option("wrong value")
+    assert shown(page) == ["N98", "N93"]
+    page.get_by_label("Kind").select_option("any")
     box.fill("no such thing")
     assert shown(page) == []
     box.fill("<script>")

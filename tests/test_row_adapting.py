@@ -63,3 +63,31 @@ def test_a_leaned_scorer_is_stored(tmp_path: Path, small_database: MetaDatabase)
     features = np.random.default_rng(0).normal(size=(20, len(base.names)))
     assert np.array_equal(again.log_odds(features), leaned.log_odds(features))
     assert not np.array_equal(again.log_odds(features), base.log_odds(features))
+
+
+def test_own_tables_join_a_history(small_database: MetaDatabase) -> None:
+    from elect import train
+
+    own = own_tables(3, noise=False)
+    named = LabeledTask(small_database.tasks[0], small_database.groups[0], own[0].X, own[0].y)
+    joined = train([*own, named], small_database.pool, tune=False, trials=1, start=small_database)
+    assert joined.tasks[: len(small_database.tasks)] == small_database.tasks
+    assert joined.tasks[len(small_database.tasks) :] == ("own/0", "own/1", "own/2", f"own/{named.name}")
+    assert len(set(joined.groups)) == len(set(small_database.groups)) + 4  # a source of their own
+    assert joined.anchors == small_database.anchors
+    assert joined.calibration is not None
+    told = joined.calibration["added"]
+    assert (told["tasks"], told["groups"]) == (4, 4)
+    assert told["before"] is not None
+    alone = train(own[:1], small_database.pool, tune=False, trials=1, start=small_database).calibration
+    assert alone is not None
+    assert alone["added"]["before"] is None  # nothing to leave out
+
+
+def test_tables_of_another_pool_cannot_join(small_database: MetaDatabase) -> None:
+    import pytest
+
+    from elect import ElectError, ModelPool, train
+
+    with pytest.raises(ElectError, match="same pool only"):
+        train(own_tables(2, noise=True), ModelPool.grid("COF", n_neighbors=[3]), tune=False, start=small_database)

@@ -14,9 +14,10 @@ from scipy import sparse
 from elect import ElectDetector, ElectError
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
-from elect.history import read_corpus, train, workers
+from elect.history import read_corpus, train
 from elect.history.pieces import Pieces
 from elect.history.records import Recipe, check_corpus, read_record, score_task
+from elect.support import cluster
 from elect.tables import read_table
 from toys import toy_database
 
@@ -142,19 +143,19 @@ def test_a_cluster_that_is_none(monkeypatch: pytest.MonkeyPatch, capfd: pytest.C
     pytest.importorskip("distributed")
     y = np.zeros(40)
     y[0] = 1
-    with pytest.raises(workers.ClusterError, match="tcp://host:8786"):
+    with pytest.raises(cluster.ClusterError, match="tcp://host:8786"):
         train([LabeledTask("t", "t", X, y)], toy_database().pool, cluster="nonsense")
     assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(workers, "WORKERS_WITHIN", 0.5)
+    monkeypatch.setattr(cluster, "WORKERS_WITHIN", 0.5)
     y = np.zeros(40)
     y[0] = 1
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-        pytest.raises(workers.ClusterError, match="no worker"),
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as idle,
+        distributed.Client(idle, set_as_default=False) as client,
+        pytest.raises(cluster.ClusterError, match="no worker"),
     ):
         train([LabeledTask("t", "t", X, y)], toy_database().pool, cluster=client)

@@ -1,6 +1,8 @@
 """Files that would crash a reader, hang it, or be read as something else: a result, or one line."""
 
 import contextlib
+import csv
+import io
 import json
 import os
 import sys
@@ -20,7 +22,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elect.answers.kept import KeptAnswers
 from elect.cli import main
+from elect.errors import InvalidInput
 from elect.tables import TableError, UnreadableFile, iter_batches, pipes, read_table
 from test_tables_read import workbook
 
@@ -265,3 +269,42 @@ def test_answers_are_no_output(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["detect", str(tmp_path / "t.csv"), *FEW, "--answers", str(kept), "-o", str(kept)]) == 2
     assert "a file of its own" in capsys.readouterr().err
     assert kept.read_text() == "position,row,answer\n1,1,no\n"
+
+
+def kept_answers(lines: list[str], path: Path | None = None, *, names: str | None = None) -> KeptAnswers:
+    frame = pl.read_csv(io.StringIO("\n".join(["id,a,b", *lines])), infer_schema=False)
+    ids = frame[names] if names else pl.int_range(frame.height, eager=True)
+    return KeptAnswers(path, ids, cells=frame)
+
+
+def test_answers_follow_their_rows(tmp_path: Path) -> None:
+    """Nothing but the cells tells which row was meant where rows have no names."""
+    path, lines = tmp_path / "answers.csv", TABLE.splitlines()[1:]
+    kept_answers(lines, path).write([(0, True), (3, False)])
+    assert kept_answers(lines, path).read() == ((0, True), (3, False))
+    assert kept_answers(lines[::-1], path).read() == ((ROWS - 1, True), (ROWS - 4, False))
+    changed = kept_answers([lines[0] + "9", *lines[1:]], path)
+    assert changed.read() == ((3, False),)
+    assert changed.left_out == 1
+    changed.write([(3, None)])
+    assert kept_answers(lines, path).read() == ((3, None), (0, True))  # what was left out is not lost
+    with pytest.raises(InvalidInput, match="belongs to another"):
+        kept_answers([f"x{i},1,{i}" for i in range(ROWS)], path).read()
+
+
+def test_a_row_with_a_name_keeps_its_answer_when_a_cell_is_mended(tmp_path: Path) -> None:
+    path, lines = tmp_path / "answers.csv", TABLE.splitlines()[1:]
+    kept_answers(lines, path, names="id").write([(0, True)])
+    assert kept_answers([lines[0] + "9", *lines[1:]], path, names="id").read() == ((0, True),)
+
+
+def test_the_file_of_answers_holds_no_formulas(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    lines = ["=1+1,1,2", " @SUM(A1),2,3", "-1,3,4", "+49170,4,5"]
+    kept = kept_answers(lines, path, names="id")
+    kept.write([(i, True) for i in range(4)])
+    with path.open(newline="") as file:
+        assert [line["row"] for line in csv.DictReader(file)] == ["'=1+1", "' @SUM(A1)", "-1", "+49170"]
+    assert len(kept_answers(lines, path, names="id").read()) == 4
+    path.write_text("position,row,answer\n0,'=1+1,no\n")
+    assert kept_answers(lines, path, names="id").read() == ((0, False),)

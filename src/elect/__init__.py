@@ -19,17 +19,19 @@ if TYPE_CHECKING:
         Task,
     )
     from elect.detector import ElectDetector, load_detector, save_detector
-    from elect.errors import ElectError
+    from elect.errors import ElectError, ElectWarning
     from elect.history import train
     from elect.history.database import MetaDatabase
+    from elect.history.shipped import load_database
     from elect.paper.search import search
     from elect.pool import PoolScorer, default_pool, fit_detector, paper_pool, score_pool
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "ElectDetector": "elect.detector",
     "ElectError": "elect.errors",
+    "ElectWarning": "elect.errors",
     "Feedback": "elect.answers",
     "LabeledTask": "elect.core",
     "MetaDatabase": "elect.history.database",
@@ -43,6 +45,7 @@ _HOME = {
     "Task": "elect.core",
     "default_pool": "elect.pool",
     "fit_detector": "elect.pool",
+    "load_database": "elect.history.shipped",
     "load_detector": "elect.detector",
     "paper_pool": "elect.pool",
     "save_detector": "elect.detector",
@@ -54,6 +57,7 @@ _HOME = {
 __all__ = [
     "ElectDetector",
     "ElectError",
+    "ElectWarning",
     "Feedback",
     "LabeledTask",
     "MetaDatabase",
@@ -67,6 +71,7 @@ __all__ = [
     "Task",
     "default_pool",
     "fit_detector",
+    "load_database",
     "load_detector",
     "paper_pool",
     "save_detector",

@@ -1,5 +1,7 @@
 """The estimator people use: it selects a detector for the table at hand, fits it, and scores."""
 
+import logging
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -14,18 +16,27 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from elect.committee.scorer import chance_of
 from elect.detect.any_rows import AnyRows, FittedRows
 from elect.detect.detection import Detection, TopRow, false_alarms_of
+from elect.detect.drift import Drift, drift_of
 from elect.detect.election import Election
 from elect.detect.explaining import Explainer
 from elect.detect.findings import findings_of, model_explainer
 from elect.detect.opened import OpenedTable, open_array, open_table
 from elect.detect.options import Options
 from elect.detect.output import check_output, write_whole
+from elect.detect.result_table import beside, result_columns
 from elect.detect.saving import SavedDetector, kept, load_saved, saved_bytes
 from elect.detect.scorers import TableScorer
-from elect.errors import InvalidInput, WrongType
+from elect.errors import ElectWarning, InvalidInput, WrongType, check_word
 from elect.history.database import MetaDatabase
+from elect.history.shipped import load_database
+from elect.support import wording
 from elect.support.arrays import FloatArray
-from elect.tables import Table, read_table
+from elect.support.meter import Meter, meter
+from elect.tables import is_frame, read_table
+from elect.tables.cells import cells_of_array, cells_of_frame
+from elect.tables.profile import TableProfile
+
+_LOG = logging.getLogger("elect")
 
 MAX_DENSE_CELLS = 50_000_000
 """Sparse input is made dense up to this many cells (400 MB), and refused above."""
@@ -63,10 +74,14 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         The budget in evaluated models. None is all quick models, and for ``"elect"`` the paper's 50, of which its
         patience may leave some.
     max_seconds : float or None
-        The budget in seconds.
+        The budget in seconds, for the search and, where a table has more than 100,000 rows, for scoring them: the
+        committee is then made smaller if it must be, and ``selection_.notes`` says so.
     random_state : int
         Equal states give equal results. None is 0: a selection should not change from call to call.
-    n_jobs : threads to use, as in joblib.
+    n_jobs : int or None
+        Threads to use, as in joblib.
+    verbose : bool
+        Show progress while fitting, in a terminal or a notebook. What was done is logged, too, by the logger ``elect``.
 
     Numeric arrays must be finite, and are taken as they are. Frames (pandas, polars) are treated column by column as
     ``elect.tables`` says and as the command line does: text, dates and missing values become numbers, columns that name
@@ -91,6 +106,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         max_models: int | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         # scikit-learn's contract: only assign here, validate in fit. PyOD's base would validate.
         self.contamination = contamination
@@ -101,16 +117,35 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self.max_models = max_models
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> "ElectDetector":
-        """Elect a detector, fit it and score the rows of X. ``y`` is ignored."""
+        """Elect a detector, fit it and score the rows of X. ``y`` is ignored.
+
+        A table that cannot tell much (two rows, all rows alike) is fitted with an ``ElectWarning``.
+        """
         options = self._options()
-        opened = self._open(X, options.seed)
-        election = Election(opened, self._load_database(), options)
-        for _ in election.steps():
-            pass
-        detection = election.detect(election.selection())
-        self._adopt(kept(detection))
+        with meter(bool(self.verbose)) as bar:
+            bar.stage("reading the table", 1)
+            opened = self._open(X, options.seed)
+            election = Election(opened, self._load_database(), options)
+            _LOG.info("%s: %s", opened.source, wording.count(opened.n_rows, "row"))
+            if options.max_seconds is not None:
+                election.plan()
+            bar.stage("electing a detector", election.most_models or 1)
+            for _ in election.steps():
+                bar.advance()
+            selection = election.selection()
+            _LOG.info("elected %s: %s", selection.model_id, selection.course)
+            bar.stage("scoring all rows", opened.n_rows)
+            election.meter = bar
+            detection = election.detect(selection)
+            election.meter = Meter()
+        for doubt in detection.doubts:
+            warnings.warn(doubt, ElectWarning, stacklevel=2)
+        flagged = wording.count(int(detection.labels.sum()))
+        _LOG.info("%s of %s flagged", flagged, wording.count(len(detection.scores), "row"))
+        self._adopt(kept(detection, profiled=False))
         self._fit: tuple[Election, Detection] | None = (election, detection)
         return self
 
@@ -128,13 +163,14 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         self._mu, self._sigma = found.mean_score, found.spread_of_scores
         self._explainer: Explainer | None = found.explainer
+        self._profile = found.profile
         self._fit = None
         return self
 
     def __getstate__(self) -> Any:
         # A copy is for new rows: the table that was fitted is not taken along.
         state = super().__getstate__()
-        return {**state, "_fit": None} if "_fit" in state else state
+        return {**state, "_fit": None, "_profile": self._spread()} if "_fit" in state else state
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of rows, seen or not; higher is more outlying."""
@@ -144,6 +180,40 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             return scorer(self._numeric(X, reset=False), None)
         table = read_table(self._named(X))
         return scorer(self.treatment_.transform(table), table.frame)
+
+    def score_partition(self, frame: Any) -> Any:
+        """A frame (pandas or polars) with what is said of each row in further columns, as ``elect score`` writes them:
+        ``elect_score``, ``elect_chance``, ``elect_outlier``; and ``elect_kind`` and ``elect_reasons`` of flagged rows.
+
+        A row says the same alone and in any partition, on any machine: made for ``map_partitions`` of dask and
+        ``mapInPandas`` of Spark. Rows that were fitted are taken as new ones. An empty frame gets its columns too.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"a": [*range(50), 900], "b": [x % 7 for x in range(51)]})
+        >>> scored = ElectDetector(strategy="fixed").fit(frame).score_partition(frame[40:])
+        >>> scored.columns[:4], int(scored["elect_score"].arg_max())
+        (['a', 'b', 'elect_score', 'elect_chance'], 10)
+        """
+        check_is_fitted(self, ["decision_scores_"])
+        if not is_frame(frame) or isinstance(frame, Mapping):
+            raise WrongType(f"score_partition takes a pandas or polars frame, got {type(frame).__name__}.")
+        told: tuple[TopRow, ...] = ()
+        scores: FloatArray = np.empty(0)
+        if len(frame):
+            scores = self.decision_function(frame)
+            flagged = np.flatnonzero(scores > self.threshold_)
+            if len(flagged):
+                table = read_table(frame)
+                rows = table.frame[flagged]
+                matrix = rows.to_numpy() if self.treatment_ is None else self.treatment_.transform(rows)
+                known = AnyRows(self._scorer(), self.threshold_, None, self._reasons_of_model())
+                told = known.explain(np.ascontiguousarray(matrix, dtype=np.float64), rows, table.row_ids[flagged])
+        kinds: list[str | None] = [None] * len(scores)
+        whys = list(kinds)
+        for at, row in zip(np.flatnonzero(scores > self.threshold_), told, strict=True):
+            kinds[at], whys[at] = row.kind, row.why
+        results = result_columns(scores, self.threshold_, self.committee_ is not None, kinds, whys)
+        return beside(frame, results)
 
     def explain(self, X: Any, rows: Any = None) -> tuple[TopRow, ...]:
         """What speaks for rows of X, seen or new: one record each, with ``position`` in X, ``id``, ``score``,
@@ -169,6 +239,27 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             for place, found in zip(at, known.explain(np.ascontiguousarray(matrix), frame, ids[at]), strict=True)
         )
 
+    def drift(self, X: Any) -> Drift:
+        """Whether new rows still come from the world the detector was made in: which columns moved, and whether more
+        rows are flagged than were then. As text it is one sentence; it is true where something changed.
+
+        >>> X = np.random.default_rng(0).normal(size=(400, 2)).round(2)
+        >>> detector = ElectDetector(max_models=5).fit(X)
+        >>> bool(detector.drift(X[:200])), [moved.column for moved in detector.drift(X[:200] + [0.0, 3.0]).columns]
+        (False, ['x1'])
+        """
+        scores, before = self.decision_function(X), self._spread()
+        if self.treatment_ is None:
+            cells = cells_of_array(self._numeric(X, reset=False))
+        else:
+            cells = cells_of_frame(self.treatment_, read_table(self._named(X)).frame)
+        after = None if before is None else before.count(cells)
+        return drift_of(before, after, self.decision_scores_, scores, self.threshold_)
+
+    def _spread(self) -> TableProfile | None:
+        """How the columns were spread; None where the detector comes from a file that does not say so."""
+        return self._profile if self._fit is None else self._fit[1].profile
+
     def report(self, path: str | PathLike[str], *, top: int = 10) -> None:
         """Write the report about the table that was fitted, one HTML file, of which ``top`` rows are shown at once."""
         check_is_fitted(self, ["decision_scores_"])
@@ -176,6 +267,10 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             raise InvalidInput(
                 "A detector that was loaded or copied has no table to report on: fit one, or run elect detect --report."
             )
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise InvalidInput(f"top must be a whole number of at least 1, got {top!r}.")
+        if not isinstance(path, str | PathLike):
+            raise WrongType(f"path must be a text or a path, got {type(path).__name__}.")
         check_output(path, "path", (".html", ".htm"))
         from elect.report.reporting import report_of
 
@@ -218,7 +313,9 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             chance = chance_of(self.decision_function(X))
             both = np.column_stack([1.0 - chance, chance])
             return (both, self.predict_confidence(X)) if return_confidence else both
-        rows = X if hasattr(X, "shape") else np.asarray(X)
+        check_word("method", method, ("linear", "unify"))
+        # PyOD asks for the shape of what it is given.
+        rows = self._numeric(X, reset=False) if self.treatment_ is None else read_table(self._named(X)).frame
         if np.ptp(self.decision_scores_) == 0 and method == "unify":
             return np.tile([1.0, 0.0], (rows.shape[0], 1))
         return super().predict_proba(rows, method=method, return_confidence=return_confidence)
@@ -236,7 +333,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
     def _open(self, X: Any, seed: int) -> OpenedTable:
         """A frame is a table whose columns are treated, as on the command line; an array is taken as it is."""
         X = _dense(X)
-        if not _is_frame(X):
+        if isinstance(X, str | PathLike):
+            raise WrongType(
+                f"X must be a table, got the name of one: fit(elect.tables.read_table({str(X)!r})) reads it."
+            )
+        if not is_frame(X):
             return open_array(self._numeric(X, reset=True))
         table = read_table(X)
         self._name_columns(table.columns)
@@ -309,14 +410,10 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         )
 
     def _load_database(self) -> MetaDatabase:
-        if self.database is None:
-            from elect.history.shipped import shipped_database
-
-            return shipped_database()
         if isinstance(self.database, MetaDatabase):
             return self.database
-        if isinstance(self.database, str | PathLike):
-            database = MetaDatabase.load(self.database)
+        if self.database is None or isinstance(self.database, str | PathLike):
+            database = load_database(self.database)
             if any(spec.is_custom for spec in database.pool):
                 # Fitting such a model would import whatever class the file names.
                 raise InvalidInput(
@@ -342,6 +439,7 @@ def save_detector(detector: ElectDetector, path: str | PathLike[str], *, trust: 
         spread_of_scores=float(detector._sigma),
         committee=detector.committee_,
         answers=detector._answers,
+        profile=detector._spread(),
     )
     write_whole(path, saved_bytes(saved, trust=trust))
 
@@ -380,9 +478,3 @@ def _dense(X: Any) -> Any:
             "reduce its columns first, for instance with TruncatedSVD."
         )
     return X.toarray()
-
-
-def _is_frame(X: Any) -> bool:
-    if isinstance(X, np.ndarray):
-        return X.dtype.names is not None
-    return isinstance(X, Table | Mapping) or (hasattr(X, "columns") and (hasattr(X, "shape") or hasattr(X, "collect")))

@@ -9,8 +9,7 @@ factor it is Poisson, so that it is negative binomial.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import nbinom
+from scipy.special import betainc, expit, nbdtrik
 
 from elect.support.arrays import FloatArray
 
@@ -48,8 +47,15 @@ def remaining(prior: FloatArray, log_odds: FloatArray) -> Remaining:
     expected = float(expit(prior + COUNTED * (log_odds - prior)).sum())
     if expected <= 0:
         return Remaining(0.0, 0, 0)
-    low, high = nbinom.ppf([0.05, 0.95], SHAPE, SHAPE / (SHAPE + expected))
-    return Remaining(expected, int(low), min(int(high), len(prior)))
+    low, high = (_quantile(share, expected) for share in (0.05, 0.95))
+    return Remaining(expected, low, min(high, len(prior)))
+
+
+def _quantile(share: float, expected: float) -> int:
+    """Of the negative binomial distribution with this mean, as scipy.stats has it, which takes long to import."""
+    odds = SHAPE / (SHAPE + expected)
+    count = max(int(np.ceil(nbdtrik(share, SHAPE, odds))), 0)
+    return count - 1 if count > 0 and betainc(SHAPE, count, odds) >= share else count
 
 
 def threshold_of(chance: FloatArray) -> float:

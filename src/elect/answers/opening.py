@@ -13,10 +13,10 @@ from elect.committee.curves import OutlierCurves
 from elect.committee.scorer import RowScorer
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
-from elect.history.shipped import row_scorer_of
+from elect.history.shipped import load_database, row_scorer_of
 from elect.pool import PoolScorer
 from elect.support.arrays import FloatArray
-from elect.tables import ColumnTreatment, read_table
+from elect.tables import ColumnTreatment, is_frame, read_table
 from elect.tables.cells import Cells, cells_of_array, cells_of_frame
 
 
@@ -31,7 +31,7 @@ def open_table(
 
 def scorer_of(X: Any, database: MetaDatabase, seed: int) -> tuple[PoolScorer, Cells]:
     """The models of the pool, and the cells: of an array, which is standardised, or of a frame, which is treated."""
-    if hasattr(X, "columns"):
+    if is_frame(X):
         table = read_table(X)
         treatment, rows = ColumnTreatment.fit_transform(table)
         scorer = PoolScorer(rows, database.pool, seed=seed, standardize=False)
@@ -59,8 +59,4 @@ def posterior_of(database: MetaDatabase, ranks: FloatArray) -> Posterior:
 
 
 def _database(database: "MetaDatabase | str | PathLike[str] | None") -> MetaDatabase:
-    if database is None:
-        from elect.history.shipped import shipped_database
-
-        return shipped_database()
-    return database if isinstance(database, MetaDatabase) else MetaDatabase.load(database)
+    return database if isinstance(database, MetaDatabase) else load_database(database)

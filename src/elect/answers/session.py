@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from elect.answers.opening import open_table
 from elect.answers.questions import AIMS, most_likely, most_telling
 from elect.answers.space import RowSpace
 from elect.core import Selection
-from elect.errors import InvalidInput
+from elect.errors import InvalidInput, check_word
 from elect.history.database import MetaDatabase
 from elect.support import wording
 from elect.support.arrays import FloatArray
@@ -206,6 +207,11 @@ class Feedback:
         told = f"{wording.count(len(said), 'answer')} ({counts})" if said else "no answers"
         return f"Feedback({wording.count(self.n_rows, 'row')}, {told}, {self.left}, aim={self.aim!r})"
 
+    def _repr_html_(self) -> str:
+        # By name: what draws a session stands above it.
+        html: str = import_module("elect.report.notebook").feedback_html(self)
+        return html
+
     def _learn(self) -> None:
         self._selection = None
         self._belief: Belief | None = None
@@ -237,6 +243,5 @@ class Feedback:
 
 
 def _checked_aim(aim: str) -> str:
-    if aim not in AIMS:
-        raise InvalidInput(f"aim must be one of {', '.join(AIMS)}, got {aim!r}.")
+    check_word("aim", aim, AIMS)
     return aim

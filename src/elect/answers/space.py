@@ -23,7 +23,7 @@ from elect.support.compiled import compiled
 LENGTH = 1.2
 """The length, in medians of the distance between two rows."""
 
-AMPLITUDE = 8.0
+AMPLITUDE = 5.0
 """How many log-odds an answer may move the rows that are like the one it is about."""
 
 SIGNAL_AMPLITUDE = 0.8

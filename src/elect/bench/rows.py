@@ -10,15 +10,19 @@ import numpy as np
 
 from elect.bench.testbeds.errors import load_errors
 from elect.bench.testbeds.odd import load_odd
+from elect.bench.testbeds.planted import planted_tasks
 from elect.bench.testbeds.wild import load_more, load_wild
+from elect.committee.features import feature_names
+from elect.committee.voices import FAMILIES, voice_pool
 from elect.history.corpus import read_corpus
-from elect.history.row_training import CLEAN, ERRORS, RowTask, describe_array, describe_table
+from elect.history.row_training import CLEAN, ERRORS, PLANTED, RowTask, describe_array, describe_table
 from elect.support.atomic import write_atomically
 
 MOST_ROWS = 5_000
 """Of a longer task, a seeded sample of so many rows is described."""
 
 INJECTED = ("global", "local", "clustered")
+_SOURCES = {**dict.fromkeys(("optdigits", "mnist"), "images"), **dict.fromkeys(("bible", "icd10", "cwe"), "texts")}
 
 
 class LabelledRows(NamedTuple):
@@ -32,8 +36,10 @@ class LabelledRows(NamedTuple):
 
 
 def labelled_rows(home: Path | None = None, corpora: Iterable[Path] = ()) -> Iterator[LabelledRows]:
-    """Every task: wild, odd and image features from the data home, entry errors, and corpora that were built."""
-    for kind, tasks in (("wild", load_wild(home)), ("odd", load_odd(home)), ("images", load_more(home))):
+    """Every task: wild, odd and image features from the data home, corpora that were built, planted values, entry
+    errors."""
+    arrays = {"wild": load_wild(home), "odd": load_odd(home), "images": load_more(home), PLANTED: planted_tasks()}
+    for kind, tasks in arrays.items():
         for task in tasks:
             yield LabelledRows(task.name, task.group, kind, task.X, task.y)
     for path in corpora:
@@ -53,7 +59,7 @@ def corpus_kind(name: str) -> str:
     source, _, rest = name.partition("/")
     if source == "keel":
         return "injected" if rest.rpartition("+")[2] in INJECTED and "+" in rest else "keel"
-    return {"optdigits": "images", "mnist": "images"}.get(source, source)
+    return _SOURCES.get(source, source)
 
 
 def described(rows: Iterable[LabelledRows], work: Path, say: Callable[[str], None] = lambda _: None) -> list[RowTask]:
@@ -62,7 +68,7 @@ def described(rows: Iterable[LabelledRows], work: Path, say: Callable[[str], Non
     found = []
     for done, task in enumerate(rows, start=1):
         y = np.asarray(task.y, dtype=np.int8)
-        path = work / f"{hashlib.blake2b(task.name.encode(), digest_size=12).hexdigest()}.npz"
+        path = work / f"{_key(task.name)}.npz"
         if not path.exists():
             data = task.data
             if isinstance(data, np.ndarray) and len(data) > MOST_ROWS:
@@ -75,6 +81,12 @@ def described(rows: Iterable[LabelledRows], work: Path, say: Callable[[str], Non
         with np.load(path) as kept:
             found.append(RowTask(task.name, task.group, task.kind, kept["features"], kept["y"]))
     return found
+
+
+def _key(name: str) -> str:
+    """Of a task, described by the features of today."""
+    told = repr((name, feature_names(FAMILIES), voice_pool().ids))
+    return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
 
 def _keep(path: Path, features: Any, y: Any) -> None:

@@ -1,6 +1,6 @@
 """``python -m elect.cli``: the same as ``elect``."""
 
-from elect.cli import main
+from elect.cli import script
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    script()

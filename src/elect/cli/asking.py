@@ -34,7 +34,7 @@ def ask(
     treatment = election.treatment
     assert treatment is not None  # a file is a table
     names = treatment.row_ids(election.opened.sample)[election.drawn]
-    kept = KeptAnswers(path, names, election.positions)
+    kept = KeptAnswers(path, names, election.positions, election.cells)
     place = {int(position): row for row, position in enumerate(election.positions)}
     earlier = kept.read()
     feedback = election.feedback(selection, aim)
@@ -42,6 +42,8 @@ def ask(
         feedback.tell(place[position], said)
     if earlier:
         _say(f"elect: {wording.count(len(earlier), 'answer')} read from {path}")
+    if kept.left_out:
+        _say(f"elect: {wording.count(kept.left_out, 'more answer')} there left out: their rows are not as they were")
     question = Question(election, names)
     try:
         with _every_key():

@@ -9,6 +9,7 @@ import typer
 from elect.cli import documents, parse, render, screen
 from elect.cli.options import (
     Budget,
+    Cluster,
     Columns,
     Database,
     Drop,
@@ -23,10 +24,11 @@ from elect.cli.options import (
     ScoresOnly,
     Seed,
     Strategy,
-    Table,
+    Tables,
     Top,
     Trace,
     Trust,
+    Workers,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def detect(
-    file: Table,
+    file: Tables,
     output: Output = None,
     scores_only: ScoresOnly = False,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to write a report: an .html file.")] = None,
@@ -78,6 +80,8 @@ def detect(
     seed: Seed = 0,
     database: Database = None,
     n_jobs: NJobs = -1,
+    workers: Workers = None,
+    cluster: Cluster = None,
     trust: Trust = False,
     trace: Trace = False,
     json: Json = False,
@@ -85,10 +89,14 @@ def detect(
 ) -> None:
     """Find the odd rows of a table, and say why."""
     share, seconds = parse.contamination(contamination), parse.seconds(budget)
-    targets = Targets(output, report, save, scores_only)
-    targets.check(read=[path for path in (file, database) if path is not None], answers=answers)
     wanted = parse.aim(aim)
-    from elect.cli.searching import searched
+    from elect.cli.many import Asked, detect_many, is_for_many
+
+    many = is_for_many(file, workers, cluster)
+    targets = Targets(output, report, save, scores_only)
+    if not many:
+        targets.check(read=[path for path in (file, database) if path is not None], answers=answers)
+    from elect.cli.searching import metered, searched
     from elect.detect import Options, findings_of
 
     options = Options(
@@ -102,7 +110,15 @@ def detect(
         label=label,
         id=id,
     )
-    election, stopped = searched(file, options, drop=drop, columns=columns, database=database, trust=trust, quiet=quiet)
+    if many:
+        refused = {"--report": report, "--ask": ask, "--answers": answers, "--trace": trace, "--label": label}
+        run = {"workers": workers, "cluster": cluster, "n_jobs": n_jobs, "trust": trust, "quiet": quiet}
+        asked = Asked.of(file, output, refused, top=top, scores_only=scores_only, **run)
+        screen.show(detect_many(asked, options, drop=drop, columns=columns, database=database, save=save), json=json)
+        return
+    election, stopped = searched(
+        file, options, drop=drop, columns=columns, database=database, trust=trust, quiet=quiet, rows=True
+    )
     selection = election.selection(stopped)
     if stopped and not quiet:
         screen.tell(f"{stopped}; going on with the pick so far, {selection.model_id}.")
@@ -113,7 +129,8 @@ def detect(
 
         feedback = ask_about(election, selection, ask, answers or beside(file), wanted)
         selection = feedback.selection
-    detection = election.detect(selection, feedback)
+    with metered(election, quiet=quiet):
+        detection = election.detect(selection, feedback)
     found = Detected(detection, findings_of(election, detection, top), top, targets, trace)
     said = targets.write(found, database=database, trust=trust)
     screen.show(replace(found, said=said), json=json)
@@ -211,14 +228,14 @@ class Detected:
 
         found = self.detection
         rule = rule_of(found.threshold, found.options.contamination, found.options.scorer)
-        flagged = render.flagged(found.labels, found.false_alarms, rule)
+        flagged = render.flagged(int(found.labels.sum()), len(found.labels), found.false_alarms, rule)
         by_model = found.options.scorer == "model"
         pick = render.pick(found.selection, brief=not by_model)
         # The pick comes first where it ranks the rows.
         first = [*render.table(found.opened, found.treatment), *(pick if by_model else []), flagged]
         screen.pairs(console, [*first, *render.evaluation(found.evaluation)])
         console.print()
-        render.top_rows(console, self.findings.top[: self.top], found.row_ids.name)
+        render.top_rows(console, self.findings.top[: self.top], found.id_name)
         written = [(name, str(path)) for name, path in self.targets.named.items() if path is not None]
         if last := [*([] if by_model else pick), *written]:
             console.print()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elect.core import Selection
     from elect.detect.detection import Evaluation, TopRow
+    from elect.detect.drift import Drift
     from elect.tables import ColumnTreatment, Reading
 
 
@@ -74,3 +75,11 @@ def top_row(row: "TopRow") -> dict[str, Any]:
         "agreeing": row.agreeing,
         "reasons": [asdict(reason) for reason in row.reasons],
     }
+
+
+def drift(found: "Drift | None") -> dict[str, Any] | None:
+    if found is None:
+        return None
+    columns = None if found.columns is None else [asdict(moved) for moved in found.columns]
+    rows = {"flagged": found.flagged, "expected": found.expected, "more_flagged": found.more}
+    return {"changed": bool(found), "columns": columns, **rows, "advice": list(found.advice)}

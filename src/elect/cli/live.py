@@ -9,6 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from elect.cli.screen import stderr, tell
+from elect.detect.threshold import EVEN
 from elect.support import wording
 
 if TYPE_CHECKING:
@@ -44,11 +45,14 @@ def catching_interrupts() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, before)
 
 
-def run(election: "Election", *, quiet: bool) -> str | None:
-    """Run a search to its end, or until Ctrl-C. Returns why it was stopped, if it was."""
+def run(election: "Election", *, quiet: bool, rows: bool = False) -> str | None:
+    """Run a search to its end, or until Ctrl-C. Returns why it was stopped, if it was. With ``rows`` the most outlying
+    rows are said as soon as they are known: that is before the search, and on a first call while kernels compile."""
     with catching_interrupts() as interrupt, _display(election, quiet) as show:
         for step in election.steps():
             show(step)
+            if rows and step.index == 0 and not quiet and (said := first_rows(election)):
+                tell(said)
             if interrupt.asked and step.stopped_because is None:
                 return INTERRUPTED
     return None
@@ -69,6 +73,19 @@ def _display(election: "Election", quiet: bool) -> Iterator[Any]:
             yield lambda step: spinner.update(text=Text(say(step)))
     else:
         yield _Lines(_Account(election.most_models))
+
+
+def first_rows(election: "Election") -> str | None:
+    """What the committee says at first look of the rows that are learned from; None where no committee is asked."""
+    said = election.first_look
+    if said is None:
+        return None
+    sample, treatment = election.opened.sample, election.treatment
+    names = (sample.row_ids if treatment is None else treatment.row_ids(sample))[election.drawn]
+    odd = int((said.scores > EVEN).sum())
+    first = said.scores.argsort()[::-1][: min(max(odd, 1), 3)]
+    rows = ", ".join(wording.short(str(names[int(at)]), 30) for at in first)
+    return f"at first look {wording.count(odd)} of {wording.count(len(names), 'row')} odd, most of all {rows}"
 
 
 class _Account:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elect.cli import parse, screen
-from elect.cli.options import Columns, Database, Drop, Id, Json, Label, NJobs, Seed, Table, Trust
+from elect.cli.options import Columns, Database, Drop, Id, Json, Label, NJobs, Seed, Strategy, Table, Trust
 from elect.support import wording
 
 
@@ -25,6 +25,7 @@ def open_page(
     id: Id = None,
     drop: Drop = None,
     columns: Columns = None,
+    strategy: Strategy = "auto",
     seed: Seed = 0,
     database: Database = None,
     n_jobs: NJobs = -1,
@@ -33,6 +34,7 @@ def open_page(
 ) -> None:
     """Look at a table in the browser: odd rows, why, questions, a threshold, files. On this machine only."""
     from elect.answers.kept import KeptAnswers, beside
+    from elect.cli.compiling import compile_ahead
     from elect.cli.searching import load_database
     from elect.detect import Options, open_table
     from elect.detect.output import check_distinct, check_output
@@ -46,15 +48,18 @@ def open_page(
     check_output(kept, "--answers", (".csv",))
     check_distinct([file], [kept])
     table = read_table(file)
+    compile_ahead()
     left_out, used = parse.names(drop or (), table.columns), parse.names(columns or (), table.columns)
     named = (("--label", label), ("--id", id), *(("--drop", n) for n in left_out), *(("--columns", n) for n in used))
     for option, name in named:
         if name is not None and name not in table.columns:
             raise unknown_column(name, option, table.columns)
-    options = Options(label=label, id=id, drop=left_out, columns=used or None, seed=seed, n_jobs=n_jobs)
+    options = Options(
+        label=label, id=id, drop=left_out, columns=used or None, strategy=strategy, seed=seed, n_jobs=n_jobs
+    )
     history = None if database is None else load_database(database, trust)
     product = TableProduct(file, open_table(table, seed), history, options, database)
-    state = PageState(product, KeptAnswers(kept, product.row_ids))
+    state = PageState(product, KeptAnswers(kept, product.row_ids, cells=product.frame))
     server = PageServer(state, port)
     if json:
         screen.print_json({"address": server.address, "port": server.port, "answers": str(kept)})

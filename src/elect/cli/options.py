@@ -13,6 +13,26 @@ Scorer = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Equal seeds give equal results.")]
 Table = Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, TSV, Parquet, Arrow/Feather or Excel table.")]
+Tables = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A CSV, TSV, Parquet, Arrow/Feather or Excel table; or many files with the same columns: a folder, or a "
+        "pattern in quotes such as 'folder/*.parquet'.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="For many files: score them in so many processes of this machine."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="For many files: the address of a dask scheduler, whose workers see the same folders, such as "
+        "tcp://host:8786.",
+    ),
+]
 Label = Annotated[
     str | None,
     typer.Option(
@@ -29,7 +49,7 @@ Drop = Annotated[
 ]
 Columns = Annotated[list[str] | None, typer.Option(metavar="COLUMNS", help="The columns to use, instead of all.")]
 Budget = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Time for the search, such as 10s or 2m; it may end earlier.")
+    str | None, typer.Option(metavar="TIME", help="Time for the search and for scoring a long table, such as 10s.")
 ]
 MaxModels = Annotated[
     int | None,
@@ -56,7 +76,10 @@ Trust = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Where to write the table with its results: .csv, .tsv or .parquet."
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write the table with its results: .csv, .tsv or .parquet; for many files a folder.",
     ),
 ]
 ScoresOnly = Annotated[

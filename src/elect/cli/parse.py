@@ -33,14 +33,33 @@ def contamination(text: str) -> float | Literal["auto"]:
     """
     if text.strip().lower() == "auto":
         return "auto"
+    found = _share(text)
+    if not 0 < found <= 0.5:
+        raise InvalidInput(f"--contamination must be auto or a share above 0 and up to 0.5, got {text!r}.")
+    return found
+
+
+def limit(text: str | None) -> float | None:
+    """The share of flagged rows that is still fine.
+
+    >>> limit("1%"), limit("0.02"), limit("0"), limit(None)
+    (0.01, 0.02, 0.0, None)
+    """
+    if text is None:
+        return None
+    found = _share(text)
+    if not 0 <= found < 1:
+        raise InvalidInput(f"--fail-above must be a share such as 1% or 0.01, got {text!r}.")
+    return found
+
+
+def _share(text: str) -> float:
+    """A share as a number or in percent; not a number where it is neither."""
     number, percent, rest = text.strip().partition("%")
     try:
-        share = math.nan if rest else float(number) / (100.0 if percent else 1.0)
+        return math.nan if rest else float(number) / (100.0 if percent else 1.0)
     except ValueError:
-        share = math.nan
-    if not 0 < share <= 0.5:
-        raise InvalidInput(f"--contamination must be auto or a share above 0 and up to 0.5, got {text!r}.")
-    return share
+        return math.nan
 
 
 def aim(text: str) -> Literal["learn", "find"]:

@@ -1,6 +1,6 @@
 """Parts of results for people."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elect.cli import screen
 from elect.support import wording
@@ -10,11 +10,13 @@ if TYPE_CHECKING:
 
     from elect.core import Selection
     from elect.detect.detection import Evaluation, TopRow
+    from elect.detect.drift import Drift
     from elect.detect.opened import OpenedTable
     from elect.tables import ColumnTreatment, Reading
 
 Lines = list[tuple[str, str]]
 _SHOWN_TASKS = 5
+_SHOWN_MOVED = 5
 
 
 def table(opened: "OpenedTable", treatment: "ColumnTreatment | None") -> Lines:
@@ -51,20 +53,28 @@ def pick(found: "Selection", *, brief: bool = False) -> Lines:
     return [*lines, ("search", found.course)]
 
 
-def flagged(labels: Any, false_alarms: float | None, rule: str) -> tuple[str, str]:
+def flagged(found: int, n: int, false_alarms: float | None, rule: str) -> tuple[str, str]:
     """How many rows are flagged by which rule, and how many of them for nothing.
 
-    >>> import numpy as np
-    >>> flagged(np.array([1, 0, 1, 0]), 0.3, "a chance above 50%")
+    >>> flagged(2, 4, 0.3, "a chance above 50%")
     ('flagged', '2 of 4 rows (50%), about a third of them false alarms; the rule: a chance above 50%')
     """
-    found, n = int(labels.sum()), len(labels)
     said = f"{wording.count(found)} of {wording.count(n, 'row')} ({wording.percent(found / n)})"
     if false_alarms is not None and found == 1:
         said += f", a false alarm with a chance of {wording.percent(false_alarms)}"
     elif false_alarms is not None:
         said += f", {wording.roughly(false_alarms)} of them false alarms"
     return "flagged", f"{said}; the rule: {rule}"
+
+
+def drift(found: "Drift | None") -> Lines:
+    """What changed since the detector was made, and what to do about it."""
+    if found is None:
+        return []
+    moved = found.columns or ()
+    more = [f"and {wording.count(len(moved) - _SHOWN_MOVED)} more"] if len(moved) > _SHOWN_MOVED else []
+    lines = [str(found), *map(str, moved[:_SHOWN_MOVED]), *more, *map(wording.sentence, found.advice)]
+    return [("drift" if place == 0 else "", line) for place, line in enumerate(lines)]
 
 
 def evaluation(found: "Evaluation | None") -> Lines:

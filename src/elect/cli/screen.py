@@ -38,16 +38,16 @@ def tell(text: str) -> None:
 
 def print_json(content: Any) -> None:
     """One JSON object on standard output."""
-    json.dump(_plain(content), sys.stdout, ensure_ascii=False, allow_nan=False, indent=2)
+    json.dump(plain(content), sys.stdout, ensure_ascii=False, allow_nan=False, indent=2)
     sys.stdout.write("\n")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON has no NaN and no infinity: null stands for both."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -11,7 +11,7 @@ from elect.committee.features import CellSummary, RowTable, log_rank, summarize
 from elect.committee.scorer import RowScorer, either
 from elect.committee.voices import FAMILIES, Voices, voice_scores
 from elect.support.arrays import FloatArray, IntArray
-from elect.tables.cells import COMBINATION, PLACE, WRONG_VALUE, CellJudge, Cells, Signals
+from elect.tables.cells import COMBINATION, PLACE, WRONG_VALUE, CellJudge, Cells, Signals, Survey
 
 if TYPE_CHECKING:
     from elect.pool import PoolScorer
@@ -43,9 +43,12 @@ class Committee:
     table: RowTable
 
     @classmethod
-    def fit(cls, scorer: RowScorer, pool: "PoolScorer", cells: Cells) -> "tuple[Committee, Hearing]":
-        """Learn a table. ``cells`` are those of all rows to learn from, of which the pool may score some."""
-        judge = CellJudge.fit(cells)
+    def fit(
+        cls, scorer: RowScorer, pool: "PoolScorer", cells: Cells, survey: Survey | None = None
+    ) -> "tuple[Committee, Hearing]":
+        """Learn a table. ``cells`` are those of all rows to learn from, of which the pool may score some; ``survey``
+        is what is known of the rows of a table that is longer."""
+        judge = CellJudge.fit(cells, survey)
         scores, said = voice_scores(pool), cell_summary(judge, cells)
         table = RowTable.fit(FAMILIES, scores, said, (len(cells.number_at), len(cells.word_at)))
         return cls(scorer, judge, table), Hearing(scores, said)
@@ -132,6 +135,11 @@ class FittedCommittee:
     def describe(self, rows: FloatArray, cells: Cells) -> FloatArray:
         """What is known of new rows (rows, features); each as if it came alone."""
         return self.committee.table.describe(self.voices.scores(rows), cell_summary(self.committee.judge, cells))
+
+    @cached_property
+    def in_one_thread(self) -> "FittedCommittee":
+        """The same for a caller that has threads of its own."""
+        return FittedCommittee.of(self.committee, self.voices.in_one_thread)
 
 
 def _same(voices: Voices) -> Voices:

@@ -76,7 +76,9 @@ def _add_chances(ranks, shares, steepness, out):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _soft_average_precision(order, chance, ranks, out):  # type: ignore[no-untyped-def]
-    total = chance.sum()
+    total = 0.0
+    for p in chance:
+        total += p
     n = order.shape[1]
     for m in range(order.shape[0]):
         before = 0.0

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.core.models import ModelPool
-from elect.support.arrays import FloatArray
+from elect.support.arrays import FloatArray, for_kernel
+from elect.support.compiled import compiled
 from elect.tables.cells import NAMES, Signals
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -110,11 +111,35 @@ def log_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     >>> log_rank(np.array([1.0, 2.0, 2.0, 9.0]), np.array([10.0, 9.0, 2.0])).round(2)
     array([2.08, 2.08, 0.69])
     """
-    n = len(ordered)
-    above = n - np.searchsorted(ordered, values, side="right")
-    level = n - above - np.searchsorted(ordered, values, side="left")
-    result: FloatArray = -np.log(np.maximum(above + 0.5 * level, 0.5) / n)
+    above = np.empty(len(values))
+    _count_above(for_kernel(ordered), for_kernel(values), above)
+    result: FloatArray = -np.log(np.maximum(above, 0.5) / len(ordered))
     return result
+
+
+@compiled()
+def _count_above(ordered, values, out):  # type: ignore[no-untyped-def]
+    """How many of the ordered values are larger than each value, half of those that are equal added."""
+    n = len(ordered)
+    for i in range(len(values)):
+        x = values[i]
+        first = _first_not(ordered, 0, n, x, False)
+        # Few values are met again: only then is the end of the equal ones looked for.
+        last = _first_not(ordered, first, n, x, True) if first < n and ordered[first] == x else first
+        out[i] = (n - last) + 0.5 * (last - first)
+
+
+@compiled()
+def _first_not(ordered, start, stop, x, or_equal):  # type: ignore[no-untyped-def]
+    """The first place from ``start`` on whose value is not below x (``or_equal``: nor equal to it)."""
+    size = stop - start
+    while size > 0:
+        half = size // 2
+        y = ordered[start + half]
+        below = y <= x if or_equal else y < x
+        start = start + half + 1 if below else start
+        size = size - half - 1 if below else half
+    return start
 
 
 def _steps(scores: FloatArray, middle: FloatArray, spread: FloatArray) -> FloatArray:

@@ -17,12 +17,16 @@ from elect.errors import InvalidInput, StoreError
 from elect.support.arrays import FloatArray, read_only
 from elect.support.trees import TreeEnsemble
 
-LEANING = 0.8
+LEANING = 0.6
 """How much the unusual expert leans on the isolation forest and on the sum of distances from the medians: a table that
 is unlike all of the history has at least that."""
 
 RARER = 0.7
 """Taken off the log-odds of an unusual row: most rare rows are what they should be."""
+
+UNLIKELY = 1.5
+"""Log-odds below even of a wrong value count so much more: what is hardly wrong shall not disturb the order of
+unusual rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +102,8 @@ def leaning(unusual: FloatArray, features: FloatArray, names: Sequence[str]) -> 
 
 def calibrated(wrong: FloatArray, unusual: FloatArray, calibration: FloatArray) -> tuple[FloatArray, FloatArray]:
     a, b, c, d = calibration
-    return a * wrong + b, c * unusual + d - RARER
+    line = a * wrong + b
+    return np.where(line < 0.0, UNLIKELY * line, line), c * unusual + d - RARER
 
 
 def either(wrong: FloatArray, unusual: FloatArray) -> FloatArray:

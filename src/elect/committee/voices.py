@@ -4,7 +4,8 @@ One isolation forest, the sum of distances from the medians of the columns, thre
 local densities. Neighbours are looked up once for all six, in the table and for new rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,9 @@ def voice_pool() -> ModelPool:
 def voice_scores(scorer: "PoolScorer") -> FloatArray:
     """The training scores (rows, voices) on the table of a scorer, in which a row is not its own neighbour."""
     own = scorer.beside(voice_pool())
-    return np.column_stack([own.scores(model_id) for model_id in own.pool.ids])
+    # Of the pool itself where they are in it: what they share with other models is not made twice then.
+    said = [scorer if model_id in scorer.pool else own for model_id in own.pool.ids]
+    return np.column_stack([source.scores(model_id) for source, model_id in zip(said, own.pool.ids, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,11 @@ class Voices:
                 out[here, place] = knn_scores(graph.distances, method, k)
             out[here, 2 + len(DISTANCES) :] = self.densities.scores(graph, self.n_jobs)
         return out
+
+    @cached_property
+    def in_one_thread(self) -> "Voices":
+        """The same models for a caller that has threads of its own."""
+        return replace(self, forest=replace(self.forest, n_jobs=1), n_jobs=1)  # type: ignore[type-var]
 
     def plain(self) -> tuple[Numbers, Arrays]:
         """What ``restore`` makes the same models from."""

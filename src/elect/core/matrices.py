@@ -4,13 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elect.core.models import _unknown
 from elect.errors import InvalidInput, UnknownModel
+from elect.support import wording
 from elect.support.arrays import FloatArray, read_only
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def _positions(names: tuple[str, ...], what: str) -> dict[str, int]:
@@ -20,7 +24,7 @@ def _positions(names: tuple[str, ...], what: str) -> dict[str, int]:
     return positions
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreMatrix:
     """Outlier scores, points x models. Higher means more outlying.
 
@@ -29,6 +33,13 @@ class ScoreMatrix:
     >>> scores = ScoreMatrix([[0.1, 3.0], [0.9, 1.0]], ("COF(n_neighbors=3)", "COF(n_neighbors=5)"))
     >>> scores["COF(n_neighbors=5)"]
     array([3., 1.])
+
+    It goes wherever an array does (``np.asarray``, ``.shape``, ``len``), and into a frame with a column a model:
+
+    >>> scores
+    ScoreMatrix(2 rows x 2 models: COF(n_neighbors=3), COF(n_neighbors=5))
+    >>> np.asarray(scores).max(axis=0), scores.to_polars().columns
+    (array([0.9, 3. ]), ['COF(n_neighbors=3)', 'COF(n_neighbors=5)'])
     """
 
     values: FloatArray
@@ -67,6 +78,37 @@ class ScoreMatrix:
     def n_points(self) -> int:
         return int(self.values.shape[0])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and models."""
+        return self.n_points, len(self.model_ids)
+
+    def __len__(self) -> int:
+        return self.n_points
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The scores themselves, which cannot be written to unless they are copied."""
+        if copy is False and dtype is not None and np.dtype(dtype) != self.values.dtype:
+            raise InvalidInput(f"Scores of type {self.values.dtype} become {np.dtype(dtype)} only as a copy.")
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.model_ids[:2]) + (", ..." if len(self.model_ids) > 2 else "")
+        rows, models = wording.count(self.n_points, "row"), wording.count(len(self.model_ids), "model")
+        return f"ScoreMatrix({rows} x {models}: {shown})"
+
+    def to_polars(self) -> "pl.DataFrame":
+        """A polars frame with a column a model."""
+        import polars as pl
+
+        return pl.DataFrame({model_id: self[model_id] for model_id in self.model_ids})
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with a column a model."""
+        import pandas as pd
+
+        return pd.DataFrame(np.array(self.values), columns=list(self.model_ids))
+
     def __getitem__(self, model_id: str) -> FloatArray:
         column: FloatArray = self.values[:, self.index(model_id)]
         return column
@@ -77,7 +119,7 @@ class ScoreMatrix:
         return ScoreMatrix(self.values[:, columns], ids, {m: self.notes[m] for m in ids if m in self.notes})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PerformanceMatrix:
     """How well each model did on each task, tasks x models. Higher is better.
 
@@ -109,6 +151,10 @@ class PerformanceMatrix:
         _positions(self.tasks, "task")
         _positions(self.model_ids, "model")
 
+    def __repr__(self) -> str:
+        tasks, models = wording.count(len(self.tasks), "task"), wording.count(len(self.model_ids), "model")
+        return f"PerformanceMatrix({tasks} x {models}, {self.metric})"
+
     @cached_property
     def _task_index(self) -> dict[str, int]:
         return _positions(self.tasks, "task")
@@ -138,9 +184,9 @@ class PerformanceMatrix:
 
     def ranks(self) -> FloatArray:
         """The rank of each model on each task: 1 is the best, ties share their mean rank."""
-        from scipy.stats import rankdata
+        from elect.core.ranks import rank
 
-        ranks: FloatArray = rankdata(-self.values, axis=1)
+        ranks: FloatArray = np.ascontiguousarray(rank(self.values.T).T)
         return ranks
 
     def without(self, tasks: Iterable[str]) -> "PerformanceMatrix":

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.core import ScoreMatrix
+from elect.core.ranks import rank
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray
 
@@ -30,7 +31,7 @@ def performance(scores: ScoreMatrix, y: NDArray[np.int8], metric: Metric = "ap")
         return values
     try:
         function = METRICS[metric]
-    except KeyError:
+    except (KeyError, TypeError):
         raise InvalidInput(f"metric must be one of {', '.join(METRICS)}, or a callable, got {metric!r}.") from None
     return function(scores.values, y)
 
@@ -66,9 +67,7 @@ def average_precision(scores: FloatArray, y: NDArray[Any]) -> FloatArray:
 
 def roc_auc(scores: FloatArray, y: NDArray[Any]) -> FloatArray:
     """The area under the ROC curve of each column: the chance that an outlier scores above a normal row."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(scores, axis=0)
+    ranks = rank(scores, "ascending")
     positive = int(y.sum())
     total: FloatArray = ranks[y == 1].sum(axis=0)
     result: FloatArray = (total - positive * (positive + 1) / 2) / (positive * (len(y) - positive))

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,7 +81,7 @@ class ModelSpec:
         return ":" in self.detector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelPool:
     """An ordered set of models, addressed by id.
 
@@ -110,12 +111,20 @@ class ModelPool:
     def grid(cls, detector: "str | type", /, **values: Iterable[Any]) -> "ModelPool":
         """Every combination of the listed values; the first parameter varies slowest."""
         names = list(values)
+        for name, given in values.items():
+            if isinstance(given, str | bytes) or not isinstance(given, Iterable) or getattr(given, "shape", (1,)) == ():
+                raise InvalidInput(f"{name} must be a list of values, got {repr(given)[:100]}: write {name}=[...].")
         return cls(
             tuple(
                 ModelSpec.of(detector, **dict(zip(names, combination, strict=True)))
                 for combination in product(*(list(values[name]) for name in names))
             )
         )
+
+    def __repr__(self) -> str:
+        counts = Counter(spec.detector for spec in self.specs)
+        families = ", ".join(f"{count} {name}" for name, count in counts.items())
+        return f"ModelPool({families})"
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -134,7 +143,7 @@ class ModelPool:
         """The position of a model in the pool."""
         try:
             return self._positions[model_id]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnknownModel(_unknown(model_id, self.ids)) from None
 
     def subset(self, model_ids: Iterable[str]) -> "ModelPool":

@@ -96,7 +96,7 @@ class RankInterval:
         return cls(float(ordered.mean()), float(ordered[k - 1]), float(ordered[-k]), level)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """The elected model and how it came about."""
 
@@ -115,6 +115,12 @@ class Selection:
     expected_rank: RankInterval | None = None
     notes: tuple[str, ...] = ()
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        tried = wording.count(len(self.evaluated), "model")
+        return (
+            f"Selection({self.model_id}, elected by {self.strategy!r} from {tried} in {wording.duration(self.seconds)})"
+        )
 
     @property
     def model_id(self) -> str:

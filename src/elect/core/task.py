@@ -24,7 +24,11 @@ class Task:
     X: FloatArray
 
     def __post_init__(self) -> None:
-        X = read_only(self.X)
+        try:
+            X = read_only(self.X)
+        except (TypeError, ValueError) as error:
+            reason = str(error).partition("\n")[0][:200].rstrip(".")
+            raise InvalidInput(f"X of task {self.name!r} must be a table of numbers ({reason}).") from None
         if X.ndim != 2:
             raise InvalidInput(f"X of task {self.name!r} must have two dimensions (rows x columns), got {X.ndim}.")
         object.__setattr__(self, "X", X)

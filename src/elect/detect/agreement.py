@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elect.core import Selection
+from elect.core.ranks import rank
 from elect.pool import PoolScorer
 from elect.support.arrays import FloatArray, IntArray
 
@@ -23,39 +24,60 @@ class ModelAgreement:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """``top`` is how many rows count as a model's top ones; ``row_shares`` (fitted rows) tells for each row which share
-    of the models has it among these. Models that give every row the same score take no part."""
+    """``top`` is how many rows count as a model's top ones. Models that give every row the same score take no part."""
 
     top: int
     models: tuple[ModelAgreement, ...]
-    row_shares: FloatArray
-
-    def of_row(self, place: int | None) -> float | None:
-        return None if place is None or not self.models else float(self.row_shares[place])
 
 
 def agreement_of(scorer: PoolScorer, selection: Selection, n_outliers: int) -> Agreement:
     """The agreement of the evaluated models, from scores that the search has computed already."""
-    from scipy.stats import rankdata
-
-    n = scorer.n_points
-    top = int(np.clip(n_outliers, min(FEWEST_TOP, n), max(1, n // 10)))
+    top = n_top(scorer, n_outliers)
     pick = scorer.scores(selection.model_id)
-    pick_top, pick_ranks = _top(pick, top), rankdata(pick)
-    models, votes = [], np.zeros(n)
+    ids = [model_id for model_id in selection.evaluated if np.ptp(pick) > 0 and np.ptp(scorer.scores(model_id)) > 0]
+    here, ranks = _top(pick, top), _ranks(pick)
+    models = tuple(
+        ModelAgreement(
+            model_id,
+            float(np.corrcoef(ranks, _ranks(scorer.scores(model_id)))[0, 1]),
+            len(np.intersect1d(_top(scorer.scores(model_id), top), here)) / top,
+        )
+        for model_id in ids
+    )
+    return Agreement(top, models)
+
+
+def row_shares(scorer: PoolScorer, selection: Selection, n_outliers: int) -> FloatArray | None:
+    """For each row, the share of the evaluated models that have it among their top rows; None where none has any."""
+    top = n_top(scorer, n_outliers)
+    votes, models = np.zeros(scorer.n_points), 0
+    if np.ptp(scorer.scores(selection.model_id)) == 0:
+        return None
     for model_id in selection.evaluated:
         scores = scorer.scores(model_id)
-        if np.ptp(scores) == 0 or np.ptp(pick) == 0:
-            continue
-        here = _top(scores, top)
-        votes[here] += 1
-        correlation = float(np.corrcoef(pick_ranks, rankdata(scores))[0, 1])
-        models.append(ModelAgreement(model_id, correlation, len(np.intersect1d(here, pick_top)) / top))
-    return Agreement(top, tuple(models), votes / max(1, len(models)))
+        if np.ptp(scores) > 0:
+            votes[_top(scores, top)] += 1
+            models += 1
+    return votes / models if models else None
+
+
+def n_top(scorer: PoolScorer, n_outliers: int) -> int:
+    """How many rows count as a model's top ones: as many as are flagged, but some, and not more than a tenth."""
+    n = scorer.n_points
+    return int(np.clip(n_outliers, min(FEWEST_TOP, n), max(1, n // 10)))
+
+
+def _ranks(scores: FloatArray) -> FloatArray:
+    ranks: FloatArray = rank(scores[:, None], "ascending")[:, 0]
+    return ranks
 
 
 def _top(scores: FloatArray, count: int) -> IntArray:
-    return np.argsort(-scores, kind="stable")[:count]
+    """The rows of the highest scores; of equal ones the first."""
+    limit = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above, level = np.flatnonzero(scores > limit), np.flatnonzero(scores == limit)
+    top: IntArray = np.concatenate([above, level[: count - len(above)]])
+    return top
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +91,11 @@ class FamilyAgreement:
 
 def family_agreement(scorer: PoolScorer, evaluated: Sequence[str]) -> FamilyAgreement:
     """How far the families agree that were evaluated. Models that give every row the same score take no part."""
-    from scipy.stats import rankdata
-
     ranks: dict[str, list[FloatArray]] = {}
     for model_id in evaluated:
         scores = scorer.scores(model_id)
         if np.ptp(scores) > 0:
-            ranks.setdefault(scorer.pool[model_id].detector, []).append(rankdata(scores))
-    said = [rankdata(np.mean(columns, axis=0)) for columns in ranks.values()]
+            ranks.setdefault(scorer.pool[model_id].detector, []).append(_ranks(scores))
+    said = [_ranks(np.mean(columns, axis=0)) for columns in ranks.values()]
     found = np.atleast_2d(np.corrcoef(said)) if said else np.empty((0, 0))
     return FamilyAgreement(tuple(ranks), np.nan_to_num(found))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elect.committee.committee import FittedCommittee, cell_summary
-from elect.committee.scorer import chance_of
 from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Detection, TopRow
 from elect.detect.explaining import Explainer
@@ -71,5 +70,5 @@ class AnyRows:
             cells = cell_summary(fitted.committee.judge, cells_of(treatment, rows, frame))
             scores = fitted.committee.log_odds(heard, cells)
             found = explain_rows(fitted.committee, treatment, heard, rows, frame)
-            said = Said(found.reasons, [None] * n, chance_of(scores), found.kinds)
+            said = Said(found.reasons, [None] * n, True, found.kinds)
         return top_rows(every, ids, scores, self.threshold, said)

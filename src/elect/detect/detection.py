@@ -1,5 +1,6 @@
 """What was found in a table."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,16 @@ from elect.detect.options import Options
 from elect.detect.scorers import TableScorer
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
-from elect.tables import ColumnTreatment, Labels
+from elect.tables import ColumnTreatment, Labels, Table
+from elect.tables.cells import cells_of_array, cells_of_frame
+from elect.tables.profile import TableProfile
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+FEW_ROWS = 20
+"""Of shorter tables little can be said."""
 
 
 @dataclass(frozen=True)
@@ -73,19 +80,19 @@ class TopRow:
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """What was found: the pick, fitted, and every row's score.
+    """What was found: the pick, and every row's score.
 
     ``scores`` are the log-odds of the committee, or the scores of the elected model. ``detector`` is a fitted PyOD
-    detector; it was fitted on the rows at ``fitted``, and ``scorer`` scores others. ``heard`` is what the voices of
-    the committee said of the fitted rows. ``treatment`` is what was done with
-    the columns, None for an array. ``rows`` is the numeric matrix of the whole table, or of the fitted rows of a table
-    that is learned from in part; ``row_scores`` are their scores. ``ids`` are the names of rows read in batches.
+    detector, made by ``fit_pick`` on first need; it is fitted on the rows at ``fitted``, and ``scorer`` scores others.
+    ``heard`` is what the voices of the committee said of the fitted rows. ``treatment`` is what was done with the
+    columns, None for an array. ``rows`` is the numeric matrix of the whole table, or of the fitted rows of a table that
+    is learned from in part; ``row_scores`` are their scores.
     """
 
     opened: OpenedTable
     options: Options
     selection: Selection
-    detector: Any
+    fit_pick: Callable[[], Any]
     treatment: ColumnTreatment | None
     scores: FloatArray
     threshold: float
@@ -95,31 +102,67 @@ class Detection:
     heard: FloatArray | None = None
     evaluation: Evaluation | None = None
     notes: tuple[str, ...] = ()
-    ids: "pl.Series | None" = None
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether scores are log-odds, from which chances are made; a model alone has none."""
+        return self.scorer.committee is not None
 
     @cached_property
-    def labels(self) -> NDArray[np.intp]:
+    def detector(self) -> Any:
+        return self.fit_pick()
+
+    @cached_property
+    def labels(self) -> NDArray[np.int8]:
         """1 for an outlier, a row above the threshold; 0 otherwise."""
-        return (self.scores > self.threshold).astype(np.intp)
+        return (self.scores > self.threshold).astype(np.int8)
 
     @cached_property
     def chance(self) -> FloatArray | None:
         """The calibrated chance of each row to be an outlier; a model alone has none."""
-        return None if self.scorer.committee is None else chance_of(self.scores)
+        return chance_of(self.scores) if self.by_chance else None
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why this table cannot tell much, if so."""
+        return doubts_of(self.rows)
 
     @property
     def false_alarms(self) -> float | None:
         """The share of the flagged rows that is expected to be no outliers."""
-        return false_alarms_of(self.chance, self.labels)
+        return alarms_above(self.scores, self.threshold) if self.by_chance else None
 
     @property
     def row_scores(self) -> FloatArray:
         return self.scores if len(self.rows) == len(self.scores) else self.scores[self.fitted]
 
     @cached_property
-    def row_ids(self) -> "pl.Series":
-        """What names each row."""
-        return self.opened.row_ids(self.treatment) if self.ids is None else self.ids
+    def profile(self) -> TableProfile:
+        """How the values of the columns are spread in the rows that were learned from."""
+        if self.treatment is None:
+            return TableProfile.fit(cells_of_array(self.rows))
+        return TableProfile.fit(cells_of_frame(self.treatment, self.opened.sample.frame))
+
+    def names(self, rows: Table) -> "pl.Series":
+        """What names rows of the table."""
+        return rows.row_ids if self.treatment is None else self.treatment.row_ids(rows)
+
+    @property
+    def id_name(self) -> str:
+        """What the names of rows are called."""
+        return "row" if self.treatment is None else self.names(self.opened.sample.slice(0, 1)).name
+
+
+def doubts_of(rows: FloatArray) -> tuple[str, ...]:
+    """Why a table, given by its numbers (rows x features), cannot tell much.
+
+    >>> doubts_of(np.ones((2, 1)))
+    ('2 rows are too few to tell what is usual: give at least 20', 'all rows are alike: none of them can be odd')
+    """
+    few = f"{wording.count(len(rows), 'row')} are too few to tell what is usual: give at least {FEW_ROWS}"
+    alike = "all rows are alike: none of them can be odd"
+    found = ((len(rows) < FEW_ROWS, few), (bool((rows == rows[:1]).all()), alike))
+    return tuple(said for is_so, said in found if is_so)
 
 
 def false_alarms_of(chance: FloatArray | None, labels: NDArray[np.intp]) -> float | None:
@@ -131,6 +174,12 @@ def false_alarms_of(chance: FloatArray | None, labels: NDArray[np.intp]) -> floa
     if chance is None or not labels.any():
         return None
     return float(1.0 - chance[labels == 1].mean())
+
+
+def alarms_above(scores: FloatArray, threshold: float) -> float | None:
+    """The same from log-odds and their threshold."""
+    flagged = scores[scores > threshold]
+    return None if len(flagged) == 0 else float(1.0 - chance_of(flagged).mean())
 
 
 def evaluate(scores: FloatArray, labels: Labels) -> Evaluation | None:

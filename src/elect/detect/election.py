@@ -1,20 +1,21 @@
 """The one road from a table to a detection: columns treated, models scored, one elected, fitted, every row scored."""
 
+import time
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from elect.answers import AnsweredElection, Feedback
-from elect.answers.evidence import evidence_of_committee
 from elect.committee.committee import Committee, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
 from elect.detect.batches import score_batches
-from elect.detect.detection import Detection, Evaluation, evaluate
+from elect.detect.costs import Size, affordable, cost_of, spared
+from elect.detect.detection import Detection, Evaluation, doubts_of, evaluate
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
 from elect.detect.scorers import TableScorer, cells_of
@@ -23,18 +24,26 @@ from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.shipped import row_scorer_of
 from elect.pool import PoolScorer
-from elect.pool.detectors import detector_from
+from elect.pool.engine import DEFAULT_TRIALS
 from elect.strategies import STRATEGIES
 from elect.strategies.committee import quick_models
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
+from elect.support.meter import Meter
+from elect.support.threads import n_threads
 from elect.tables import ColumnTreatment, Labels, TableError, read_labels
+from elect.tables.cells import Survey
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from elect.answers import Feedback
+
 MAX_ROWS = 10_000
 """Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
+
+MAX_ROWS_OF_LONG = 5_000
+"""The same for a table that is too long to be learned from whole: neighbours of every other row are looked up."""
 
 
 SURE = 3.0
@@ -47,13 +56,12 @@ MANY = 0.1
 @dataclass(frozen=True, eq=False)
 class Said:
     """What a scorer says of every row. ``heard`` is what the voices of a committee said of the fitted rows, and
-    ``features`` all it knows of them; ids, label and notes are those of a table that was read in batches."""
+    ``features`` all it knows of them; label and notes are those of a table that was read in batches."""
 
     scorer: TableScorer
     scores: FloatArray
     heard: FloatArray | None = None
     features: FloatArray | None = None
-    ids: "pl.Series | None" = None
     label: "pl.Series | None" = None
     notes: tuple[str, ...] = ()
 
@@ -84,13 +92,57 @@ class Election:
         # A label that cannot be used is said before the search, not after it.
         whole = None if self.treatment is None else opened.whole
         self._labels = None if whole is None or self.treatment is None else self.treatment.labels(whole)
-        self.drawn = sample_rows(len(self.learned), options.seed)
+        self._draw(Size(MAX_ROWS if opened.positions is None else min(MAX_ROWS, MAX_ROWS_OF_LONG), DEFAULT_TRIALS))
+        self._steps: list[SearchStep] = []
+        self._started = time.perf_counter()
+        self._scoring_seconds = 0.0
+        self._spared: tuple[str, ...] = ()
+        self.meter = Meter()
+        """Counts the rows of a long table that were scored."""
+
+    def _draw(self, size: Size) -> None:
+        """The rows that models are scored and fitted on."""
+        self.size = size
+        opened, options = self.opened, self.options
+        self.drawn = sample_rows(len(self.learned), options.seed, size.rows)
         self.positions = self.drawn if opened.positions is None else opened.positions[self.drawn]
         self.rows = self.learned if len(self.drawn) == len(self.learned) else self.learned[self.drawn]
         self.scorer = PoolScorer(
-            self.rows, database.pool, seed=options.seed, n_jobs=options.n_jobs, standardize=self.treatment is None
+            self.rows,
+            self.database.pool,
+            seed=options.seed,
+            trials=size.trials,
+            n_jobs=options.n_jobs,
+            standardize=self.treatment is None,
         )
-        self._steps: list[SearchStep] = []
+
+    def plan(self, at_once: int | None = None) -> float | None:
+        """The seconds that scoring all rows of a long table will take, ``at_once`` at the same time (by default as many
+        as there are threads); None for a table that takes none to speak of. Where that is more than ``max_seconds``
+        leaves, the committee is made smaller, and a note says so."""
+        first = self.first_look if self.opened.positions is not None else None
+        if first is None:
+            return None
+        cost = cost_of(first.scorer, self.size, self.learned, self.opened.sample.frame)
+        at_once = n_threads(self.options.n_jobs) if at_once is None else at_once
+        n, asked = self.opened.n_rows, self.options.max_seconds
+        if asked is not None:
+            size = affordable(cost, n, at_once, asked - (time.perf_counter() - self._started))
+            if size != self.size:
+                self._spared = (spared(size, self.size, n, cost.seconds(n, at_once, size), asked),)
+                self._draw(size)
+                for made in ("heard", "first_look", "committee"):
+                    self.__dict__.pop(made, None)
+        self._scoring_seconds = cost.seconds(n, at_once, self.size)
+        return self._scoring_seconds
+
+    @property
+    def _search_seconds(self) -> float | None:
+        """What is left for the search: scoring all rows of a long table comes first."""
+        asked = self.options.max_seconds
+        if asked is None or not self._scoring_seconds:
+            return asked
+        return max(asked - self._scoring_seconds - (time.perf_counter() - self._started), 0.01)
 
     @property
     def cells(self) -> "pl.DataFrame":
@@ -116,7 +168,7 @@ class Election:
             self.database,
             HeardTable(self),
             max_models=options.max_models,
-            max_seconds=options.max_seconds,
+            max_seconds=self._search_seconds,
             seed=options.seed,
         ):
             self._steps.append(step)
@@ -142,8 +194,11 @@ class Election:
             self.scorer.scores(selection.model_id), Labels(labels.y[here], labels.known[here], labels.meaning)
         )
 
-    def feedback(self, selection: Selection | None = None, aim: Literal["learn", "find"] = "learn") -> Feedback:
+    def feedback(self, selection: Selection | None = None, aim: Literal["learn", "find"] = "learn") -> "Feedback":
         """A session of questions about the rows that the models are scored on."""
+        from elect.answers import AnsweredElection, Feedback
+        from elect.answers.evidence import evidence_of_committee
+
         said = self.first_look
         if said is None or said.features is None or said.scorer.committee is None:
             raise InvalidInput("Answers need the committee: leave scorer='model' out.")
@@ -151,24 +206,34 @@ class Election:
         election = AnsweredElection(self.database, self.scorer, selection)
         return Feedback.of(evidence, election, aim=aim, random_state=self.options.seed)
 
-    def _answered(self, said: "Said", feedback: Feedback) -> "Said":
-        """What is said of every row once the answers count: rows answered yes come first, those answered no last."""
-        model = feedback.model
-        known = self._said(replace(said.scorer, answers=model), feedback.log_odds, said.heard, said.features)
+    def _answered(self, said: "Said", feedback: "Feedback") -> "Said":
+        """What is said of every row once the answers count: rows answered yes come first, those answered no last. A
+        session may go beyond the rows that the models are scored on; what it learned there counts too."""
+        model, n = feedback.model, len(self.positions)
+        known = self._said(replace(said.scorer, answers=model), feedback.log_odds[:n], said.heard, said.features)
         scores = known.scores
         high, low = max(float(scores.max()), SURE), min(float(scores.min()), -SURE)
         for answer in feedback.answers:
-            if answer.is_outlier is not None:
+            if answer.is_outlier is not None and answer.row < n:
                 scores[self.positions[answer.row]] = high if answer.is_outlier else low
         return known
 
-    def detect(self, selection: Selection, feedback: Feedback | None = None) -> Detection:
-        """Fit the pick, score every row, answers counted, and set the threshold."""
+    def of_sample(self) -> "Election":
+        """The same election for the rows that are learned from alone, as if they were the table: what is needed where
+        the other rows are scored elsewhere."""
+        found = copy(self)
+        found.opened = replace(self.opened, n_rows=len(self.learned), positions=None, whole=self.opened.sample)
+        found.positions = self.drawn
+        return found
+
+    def detect(self, selection: Selection, feedback: "Feedback | None" = None) -> Detection:
+        """Score every row, answers counted, and set the threshold. The pick is fitted when it is first needed."""
         options, opened = self.options, self.opened
         share = 0.1 if options.contamination == "auto" else options.contamination
-        detector = detector_from(self.scorer, selection.model_id, contamination=share)
+        fit_pick = cache(partial(_fitted, self.scorer, selection.model_id, share))
         said = self.committee
         if said is None:
+            detector = fit_pick()
             said = self._said(TableScorer(detector, self.treatment, None), np.asarray(detector.decision_scores_))
         elif feedback is not None and feedback.answers:
             said = self._answered(said, feedback)
@@ -183,17 +248,16 @@ class Election:
             opened=opened,
             options=options,
             selection=replace(selection, notes=self._notes(selection.model_id)),
-            detector=detector,
+            fit_pick=fit_pick,
             treatment=self.treatment,
             scores=scores,
             threshold=threshold,
             fitted=self.positions,
             rows=self.learned if opened.positions is None else self.rows,
-            scorer=replace(said.scorer, detector=detector),
+            scorer=said.scorer,
             heard=said.heard,
             evaluation=None if labels is None else evaluate(scores, labels),
-            notes=(*notes, *_many(float((scores > threshold).mean()), options)),
-            ids=said.ids,
+            notes=(*doubts_of(self.rows), *notes, *_many(float((scores > threshold).mean()), options)),
         )
 
     @cached_property
@@ -201,11 +265,15 @@ class Election:
         """What the committee says of the rows that the models are scored on. It is fitted when it is first asked."""
         frame = None if self.treatment is None else self.opened.sample.frame
         cells = cells_of(self.treatment, self.learned, frame)
-        committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells)
+        committee, learned = Committee.fit(row_scorer_of(self.database), self.scorer, cells, self._survey)
         features = committee.table.describe(learned.scores, learned.cells[self.drawn])
         log_odds = committee.scorer.log_odds(features)
         fitted = FittedCommittee(committee, partial(Voices.fit, self.scorer))
         return Heard(fitted, learned.scores, features, log_odds)
+
+    @cached_property
+    def _survey(self) -> Survey | None:
+        return None if self.treatment is None else self.opened.survey(self.treatment)
 
     @cached_property
     def first_look(self) -> "Said | None":
@@ -235,8 +303,8 @@ class Election:
             said = Said(scorer, self._scores(scorer), heard, features)
         else:
             assert self.treatment is not None
-            found = score_batches(opened.batches(), self.treatment, scorer, self.options.label)
-            said = Said(scorer, found.scores, heard, features, found.ids, found.label, found.notes)
+            found = score_batches(opened.batches(), self.treatment, scorer, self.options.label, meter=self.meter)
+            said = Said(scorer, found.scores, heard, features, found.label, found.notes)
         said.scores[self.positions] = known
         return said
 
@@ -259,6 +327,7 @@ class Election:
         return (
             *notes,
             f"elected and fitted on a seeded sample of {wording.count(drawn)} of the {wording.count(n, 'row')}",
+            *self._spared,
         )
 
 
@@ -285,6 +354,13 @@ class HeardTable:
         return chance_of(self.election.heard.log_odds)
 
 
+def _fitted(scorer: PoolScorer, model_id: str, contamination: float) -> Any:
+    """The pick as a PyOD detector. PyOD takes a second to import, and few need the pick itself."""
+    from elect.pool.detectors import detector_from
+
+    return detector_from(scorer, model_id, contamination=contamination)
+
+
 def _many(flagged: float, options: Options) -> tuple[str, ...]:
     """Said where more is flagged than can be an exception."""
     if options.contamination != "auto" or flagged <= MANY:
@@ -302,8 +378,8 @@ def _learn(opened: OpenedTable, options: Options) -> tuple[ColumnTreatment | Non
     )
 
 
-def sample_rows(n: int, seed: int) -> IntArray:
-    """The rows to elect and fit on: all up to 10,000, a seeded sample of so many above."""
-    if n <= MAX_ROWS:
+def sample_rows(n: int, seed: int, most: int) -> IntArray:
+    """The rows to elect and fit on: all up to so many, a seeded sample of so many above."""
+    if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng([seed, n]).choice(n, MAX_ROWS, replace=False))
+    return np.sort(np.random.default_rng([seed, n]).choice(n, most, replace=False))

@@ -9,7 +9,6 @@ import numpy as np
 
 from elect.core.models import ModelSpec
 from elect.detect.reasons import ScoreRows, column_drops, typical_values
-from elect.pool.detectors import new_detector
 from elect.pool.families import family_of
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
@@ -84,6 +83,8 @@ def explainer_for_fitted(
     others = np.setdiff1d(np.arange(len(X)), np.asarray(explained, dtype=np.intp))
     family = family_of(spec)
     if family is not None and family.looks_at_neighbors and 2 <= len(others) < len(X):
+        from elect.pool.detectors import new_detector
+
         detector = new_detector(
             spec, seed=detector.seed, trials=detector.trials, n_jobs=detector.n_threads, standardize=False
         ).fit(X[others])

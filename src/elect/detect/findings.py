@@ -1,18 +1,20 @@
 """A closer look at the most outlying rows: their reasons, and how far the models agree about them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elect.committee.committee import FittedCommittee
-from elect.detect.agreement import Agreement, agreement_of
+from elect.committee.scorer import chance_of
+from elect.detect.agreement import Agreement, agreement_of, row_shares
 from elect.detect.committee_reasons import Explained, explain_rows
 from elect.detect.detection import Detection, TopRow
 from elect.detect.election import Election
 from elect.detect.explaining import Explainer, Reason, explainer_for_fitted
-from elect.detect.opened import cells_at
+from elect.detect.opened import rows_at
 from elect.detect.threshold import Scorer
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
@@ -28,36 +30,42 @@ scores of many rows each."""
 @dataclass(frozen=True, eq=False)
 class Findings:
     """The most outlying rows, most outlying first, with their cells; what their reasons are made from; how far the
-    models agree."""
+    models agree, which is found out on first need."""
 
     top: tuple[TopRow, ...]
     cells: "pl.DataFrame"
     explainer: Explainer | None
-    agreement: Agreement
+    compare: Callable[[], Agreement]
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        return self.compare()
 
 
 def findings_of(election: Election, detection: Detection, top: int = 10) -> Findings:
     """Explain the most outlying rows of a detection: ``top`` of them, and more above the threshold."""
     shown, notes = places_to_explain(detection.scores, detection.threshold, top, detection.options.scorer)
-    agreement = agreement_of(election.scorer, detection.selection, int(detection.labels.sum()))
+    flagged = int(detection.labels.sum())
+    shares = row_shares(election.scorer, detection.selection, flagged)
     place_of = {int(position): place for place, position in enumerate(detection.fitted)}
-    agreeing = [agreement.of_row(place_of.get(int(position))) for position in shown]
-    cells = cells_at(detection.opened.batches(), shown)
+    places = [place_of.get(int(position)) for position in shown]
+    agreeing = [None if place is None or shares is None else float(shares[place]) for place in places]
+    rows = rows_at(detection.opened.batches(), shown)
+    cells = rows.frame
     explainer, kinds = None, None
     if detection.scorer.committee is not None:
         found = explained(detection, shown, cells)
         reasons, kinds = found.reasons, found.kinds
     else:
-        explainer = model_explainer(
-            election, detection, [place_of[int(position)] for position in shown if int(position) in place_of]
-        )
+        explainer = model_explainer(election, detection, [place for place in places if place is not None])
         reasons = ((),) * len(shown)
         if explainer is not None:
             reasons = explainer.reasons(explainer.treatment.transform(cells), cells)
-    said = Said(reasons, agreeing, detection.chance, kinds)
-    tops = top_rows(shown, detection.row_ids[shown], detection.scores, detection.threshold, said)
-    return Findings(tops, cells, explainer, agreement, notes)
+    said = Said(reasons, agreeing, detection.by_chance, kinds)
+    tops = top_rows(shown, detection.names(rows), detection.scores[shown], detection.threshold, said)
+    compare = partial(agreement_of, election.scorer, detection.selection, flagged)
+    return Findings(tops, cells, explainer, compare, notes)
 
 
 def model_explainer(election: Election, detection: Detection, places: Sequence[int] = ()) -> Explainer | None:
@@ -94,11 +102,11 @@ def heard_at(
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What is said of the rows shown: their reasons, how many models agree, kinds; and the chances of all rows."""
+    """What is said of the rows shown: their reasons, how many models agree, kinds; whether scores tell chances."""
 
     reasons: Sequence[tuple[Reason, ...]]
     agreeing: Sequence[float | None]
-    chance: FloatArray | None = None
+    by_chance: bool = False
     kinds: Sequence[str] | None = None
 
 
@@ -108,28 +116,46 @@ def places_to_explain(
     """The rows to explain, most outlying first, and a note where some flagged ones are not among them."""
     flagged = int((scores > threshold).sum())
     count = max(top, min(flagged, MOST_EXPLAINED[scorer]))
-    shown = np.argsort(-scores, kind="stable")[:count]
+    shown = highest(scores, count)
     if flagged <= count:
         return shown, ()
     most = f"the {wording.count(count)} most outlying of the {wording.count(flagged, 'flagged row')}"
     return shown, (f"reasons are given for {most}",)
 
 
+def highest(scores: FloatArray, count: int) -> IntArray:
+    """The places of the highest scores, the highest first; of equal ones the first.
+
+    >>> highest(np.array([1.0, 3.0, 2.0, 3.0]), 3).tolist()
+    [1, 3, 2]
+    """
+    if count <= 0:
+        return np.empty(0, dtype=np.intp)
+    # All rows are not put in order for the sake of a few.
+    least = -np.inf if count >= len(scores) else np.partition(scores, len(scores) - count)[len(scores) - count]
+    among = np.flatnonzero(scores >= least)
+    found: IntArray = among[np.argsort(-scores[among], kind="stable")[:count]]
+    return found
+
+
 def top_rows(
     shown: IntArray, ids: Iterable[object], scores: FloatArray, threshold: float, said: Said
 ) -> tuple[TopRow, ...]:
-    """The rows at these positions with what is said about them."""
+    """The rows at these positions, with their scores and what is said about them."""
     kinds = [None] * len(shown) if said.kinds is None else said.kinds
+    chances = chance_of(scores).tolist() if said.by_chance else [None] * len(shown)
     return tuple(
         TopRow(
             position=int(at),
             id=wording.short(str(name)),
-            score=float(scores[at]),
-            is_outlier=bool(scores[at] > threshold),
+            score=float(score),
+            is_outlier=bool(score > threshold),
             reasons=why,
             agreeing=share,
-            chance=None if said.chance is None else float(said.chance[at]),
+            chance=chance,
             kind=kind,
         )
-        for at, name, why, share, kind in zip(shown, ids, said.reasons, said.agreeing, kinds, strict=True)
+        for at, name, score, chance, why, share, kind in zip(
+            shown, ids, scores, chances, said.reasons, said.agreeing, kinds, strict=True
+        )
     )

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from elect.errors import InvalidInput
+from elect.errors import InvalidInput, check_word
 from elect.paper.stopping import check_budgets
 from elect.strategies import DEFAULT, STRATEGIES
 from elect.support.threads import n_threads
@@ -46,10 +46,8 @@ class Options:
             raise InvalidInput(f"contamination must be 'auto' or a number in (0, 0.5], got {share!r}.")
         if is_share and type(share) is not float:
             object.__setattr__(self, "contamination", float(share))  # a number of numpy is none for PyOD
-        if self.scorer not in ("committee", "model"):
-            raise InvalidInput(f"scorer must be 'committee' or 'model', got {self.scorer!r}.")
-        if self.strategy != "auto" and self.strategy not in STRATEGIES:
-            raise InvalidInput(f"strategy must be auto or one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        check_word("scorer", self.scorer, ("committee", "model"))
+        check_word("strategy", self.strategy, ("auto", *STRATEGIES))
         check_budgets(max_models=self.max_models, max_seconds=self.max_seconds)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
             raise InvalidInput(f"seed must be a whole number of at least 0, got {self.seed!r}.")

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+from elect.committee.scorer import chance_of
 from elect.detect.output import open_whole, safe_text
 from elect.support import wording
 from elect.support.arrays import FloatArray
@@ -24,13 +25,12 @@ class Scored(Protocol):
     """What can be written: a ``Detection`` or a ``ScoredTable``."""
 
     @property
-    def row_ids(self) -> "pl.Series": ...
-    @property
     def scores(self) -> FloatArray: ...
     @property
-    def chance(self) -> FloatArray | None: ...
+    def threshold(self) -> float: ...
     @property
-    def labels(self) -> Any: ...
+    def by_chance(self) -> bool: ...
+    def names(self, rows: Table) -> "pl.Series": ...
 
 
 def write_results(
@@ -41,10 +41,10 @@ def write_results(
     told = {row.position: row for row in top}
     replaced: list[str] = []
     first = 0
-    with open_whole(path) as file, _writer(file, path.suffix.lower()) as write:
+    with open_whole(path) as file, writer(file, path.suffix.lower()) as write:
         for batch in batches:
             n = batch.n_rows
-            own = found.row_ids.slice(first, n).to_frame() if scores_only else batch.frame
+            own = found.names(batch).to_frame() if scores_only else batch.frame
             replaced = [name for name in own.columns if name in RESULT_COLUMNS]
             write(own.drop(replaced).hstack(results(found, told, first, n)))
             first += n
@@ -56,22 +56,50 @@ def write_results(
 
 def results(found: Scored, told: "dict[int, TopRow]", first: int, n: int) -> "pl.DataFrame":
     """The result columns of ``n`` rows from ``first`` on. Rows that are not ``told`` of have no kind and no reasons."""
+    kinds: list[str | None] = [None] * n
+    whys = list(kinds)
+    for position, row in told.items():
+        if first <= position < first + n:
+            kinds[position - first], whys[position - first] = row.kind, row.why
+    return result_columns(found.scores[first : first + n], found.threshold, found.by_chance, kinds, whys)
+
+
+def result_columns(
+    scores: FloatArray, threshold: float, by_chance: bool, kinds: Sequence[str | None], whys: Sequence[str | None]
+) -> "pl.DataFrame":
+    """The result columns of rows."""
     import polars as pl
 
-    here = slice(first, first + n)
-    rows = [told.get(position) for position in range(first, first + n)]
     columns = (
-        pl.Series(found.scores[here]),
-        pl.Series([None] * n, dtype=pl.Float64) if found.chance is None else pl.Series(found.chance[here]),
-        pl.Series(found.labels[here]).cast(pl.Int8),
-        pl.Series([None if row is None else row.kind for row in rows], dtype=pl.String),
-        pl.Series([None if row is None else row.why for row in rows], dtype=pl.String),
+        pl.Series(scores),
+        pl.Series(chance_of(scores)) if by_chance else pl.Series([None] * len(scores), dtype=pl.Float64),
+        pl.Series(scores > threshold).cast(pl.Int8),
+        pl.Series(kinds, dtype=pl.String),
+        pl.Series(whys, dtype=pl.String),
     )
     return pl.DataFrame([column.alias(name) for name, column in zip(RESULT_COLUMNS, columns, strict=True)])
 
 
+def beside(frame: Any, results: "pl.DataFrame") -> Any:
+    """A frame of pandas or polars with result columns after its own, of its own kind; its index stays."""
+    import polars as pl
+
+    if isinstance(frame, Table):
+        frame = frame.frame
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pl.DataFrame):
+        return frame.drop(results.columns, strict=False).hstack(results)
+    own = frame.drop(columns=[name for name in results.columns if name in frame.columns])
+    text = [name for name in results.columns if results[name].dtype == pl.String]
+    told = {name: results[name].to_list() if name in text else results[name].to_numpy() for name in results.columns}
+    found = own.assign(**told)
+    # An empty list has no kind of its own.
+    return found.astype(dict.fromkeys(text, object))
+
+
 @contextmanager
-def _writer(file: BinaryIO, suffix: str) -> Iterator[Writer]:
+def writer(file: BinaryIO, suffix: str) -> Iterator[Writer]:
     """What writes frames one below the other, as Parquet or as text."""
     if suffix != ".parquet":
         heads = [True]

@@ -6,9 +6,9 @@ own can only be pickled, and a pickle can run anything: both ways are refused un
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,11 @@ from elect.pool.detectors import PlainDetector, new_detector
 from elect.pool.families import FAMILIES
 from elect.pool.standardize import Standardizer
 from elect.storage import archive
-from elect.storage.stored import Stored
+from elect.storage.stored import Stored, is_number
 from elect.support.arrays import FloatArray
 from elect.support.threads import n_threads
 from elect.tables import ColumnTreatment
+from elect.tables.profile import TableProfile
 
 KIND = archive.Kind("elect-detector", version=1, max_bytes=2 * 2**30, remedy="Get the file again, or make a new one.")
 MOST_SCORES = 1_000_000
@@ -40,7 +41,8 @@ MOST_SCORES = 1_000_000
 class SavedDetector:
     """What a file holds, and what new rows are scored with: the fitted detector, what is done with the columns (None:
     it takes arrays), the threshold, how it was elected, the scores of the rows it was made from, what reasons for new
-    rows are made from (None: saved without), and the committee (None: the detector alone scores rows)."""
+    rows are made from (None: saved without), the committee (None: the detector alone scores rows), the answers that
+    were given, and how the columns were spread (None: saved without)."""
 
     selection: Selection
     detector: Any
@@ -53,6 +55,7 @@ class SavedDetector:
     explainer: Explainer | None = None
     committee: FittedCommittee | None = None
     answers: AnswerModel | None = None
+    profile: TableProfile | None = None
 
     @property
     def scorer(self) -> TableScorer:
@@ -60,8 +63,8 @@ class SavedDetector:
         return TableScorer(self.detector, self.treatment, self.committee, self.answers)
 
 
-def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetector:
-    """What of a detection is of use for new rows."""
+def kept(detection: Detection, explainer: Explainer | None = None, *, profiled: bool = True) -> SavedDetector:
+    """What of a detection is of use for new rows. How columns are spread takes a moment, and can be left out."""
     return SavedDetector(
         selection=detection.selection,
         detector=detection.detector,
@@ -74,6 +77,7 @@ def kept(detection: Detection, explainer: Explainer | None = None) -> SavedDetec
         explainer=explainer,
         committee=detection.scorer.committee,
         answers=detection.scorer.answers,
+        profile=detection.profile if profiled else None,
     )
 
 
@@ -147,6 +151,8 @@ def _archive(saved: SavedDetector, trust: bool) -> archive.Archive:
         "treatment": None if treatment is None else treatment.to_json(),
         "selection": asdict(saved.selection),
     }
+    if saved.profile is not None:
+        content["profile"] = saved.profile.to_plain()
     texts: Mapping[str, str] = {}
     if saved.committee is not None:
         plain = committee_to_plain(saved.committee)
@@ -173,7 +179,7 @@ def _restore(found: archive.Archive, n_jobs: int) -> SavedDetector:
     scale = frame.array("scale", (n_features,))
     if not bool((scale > 0).all()):
         raise StoreError("The scale of every feature must be positive.")
-    contamination = Options(contamination=content["contamination"]).contamination
+    contamination = Options(contamination=content["contamination"], n_jobs=1).contamination
     share = contamination if isinstance(contamination, float) else 0.1
     if found.raw:
         inner, model = PlainDetector(spec, contamination=share), pickle.loads(found.raw["detector"])
@@ -211,7 +217,19 @@ def _restore(found: archive.Archive, n_jobs: int) -> SavedDetector:
         explainer=_explainer(inner, treatment, frame, content["ordinary_score"]),
         committee=_committee(found, n_features, n_jobs),
         answers=_answers(found),
+        profile=_profile(content.get("profile"), treatment),
     )
+
+
+def _profile(plain: Any, treatment: ColumnTreatment | None) -> TableProfile | None:
+    if plain is None:
+        return None
+    profile = TableProfile.from_plain(plain)
+    if len(set(profile.names)) != len(profile.names) or (
+        treatment and not set(profile.names) <= set(treatment.sources)
+    ):
+        raise StoreError("It tells of columns that it does not use.")
+    return profile
 
 
 def _answers(found: archive.Archive) -> AnswerModel | None:
@@ -238,46 +256,63 @@ def _explainer(inner: Any, treatment: ColumnTreatment | None, frame: Stored, ord
 def selection_from(plain: Any) -> Selection:
     """A selection from its plain values."""
     steps = tuple(
-        SearchStep(
-            **{
+        _plain(
+            SearchStep,
+            {
                 **step,
                 "neighbors": _neighbors(step["neighbors"]),
                 "pick": _candidate(step["pick"]),
                 "runners_up": tuple(_candidate(candidate) for candidate in step["runners_up"]),
                 "expected_rank": _interval(step.get("expected_rank")),
-            }
+            },
         )
         for step in plain["steps"]
     )
-    return Selection(
-        **{
+    return _plain(
+        Selection,
+        {
             **plain,
             "pick": _candidate(plain["pick"]),
-            "params": tuple((str(name), value) for name, value in plain["params"]),
+            "params": tuple(_params(dict(plain["params"])).items()),
             "neighbors": _neighbors(plain["neighbors"]),
             "runners_up": tuple(_candidate(candidate) for candidate in plain["runners_up"]),
-            "detector": _text(plain["detector"]),
-            "seconds": float(plain["seconds"]),
             "evaluated": tuple(_text(model_id) for model_id in plain["evaluated"]),
             "failures": tuple((str(model_id), str(why)) for model_id, why in plain["failures"]),
             "steps": steps,
             "expected_rank": _interval(plain["expected_rank"]),
             "notes": tuple(_text(note) for note in plain["notes"]),
-        }
+        },
     )
 
 
+Record = TypeVar("Record")
+
+
+def _plain(kind: type[Record], values: Any) -> Record:
+    """A record of these values, its texts and numbers checked: they are shown, and reckoned with, later."""
+    for field in fields(kind):  # type: ignore[arg-type]
+        value = values.get(field.name)
+        if field.type in (str, int, float) or value is not None:
+            if field.type in (str, str | None):
+                _text(value)
+            elif field.type in (int, float, float | None) and not is_number(value):
+                raise StoreError(f"It holds something else where a number is expected ({field.name}).")
+    return kind(**values)
+
+
 def _interval(plain: Any) -> RankInterval | None:
-    return None if plain is None else RankInterval(**plain)
+    return None if plain is None else _plain(RankInterval, {"level": 0.9, **plain})
 
 
 def _candidate(plain: Any) -> Candidate:
-    told = tuple(float(value) for value in plain["on_neighbors"])
-    return Candidate(_text(plain["model_id"]), float(plain["mean"]), float(plain["spread"]), told)
+    told = tuple(plain["on_neighbors"])
+    if not all(map(is_number, told)):
+        raise StoreError("It holds something else where a performance is expected.")
+    return _plain(Candidate, {**plain, "on_neighbors": told})
 
 
 def _neighbors(plain: Any) -> tuple[Neighbor, ...]:
-    return tuple(Neighbor(_text(neighbor["task"]), float(neighbor["similarity"])) for neighbor in plain)
+    return tuple(_plain(Neighbor, neighbor) for neighbor in plain)
 
 
 def _params(plain: Any) -> dict[str, Any]:

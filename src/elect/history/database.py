@@ -14,6 +14,7 @@ from elect.core import ModelPool, PerformanceMatrix
 from elect.errors import InvalidInput, PoolMismatch
 from elect.paper.predictor import PairwisePredictor
 from elect.paper.settings import SearchSettings
+from elect.support import wording
 from elect.support.arrays import FloatArray, read_only
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ LONGEST_NAME = 1_000
 _DEPTH = 32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MetaDatabase:
     """A trained history: how every model of a pool did on every task, and what was learned from that.
 
@@ -71,6 +72,10 @@ class MetaDatabase:
         values = (self.pool, self.performance, self.groups, self.measure_names, self.measures, self.anchors)
         learned = (self.initial_models, self.predictor, self.settings, plain_json(self.provenance), calibration)
         return (MetaDatabase, (*values, *learned, self.row_scorer))
+
+    def __repr__(self) -> str:
+        tasks, groups = wording.count(len(self.tasks), "task"), wording.count(len(set(self.groups)), "group")
+        return f"MetaDatabase({tasks} of {groups}, {wording.count(len(self.pool), 'model')}, {self.settings.metric})"
 
     @property
     def tasks(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from elect.core import ModelPool
+from elect.core import ModelPool, PerformanceMatrix
 from elect.support.arrays import FloatArray, IntArray, read_only
 
 
@@ -43,6 +43,11 @@ class Grid:
         kernel /= kernel.sum(axis=1, keepdims=True)
         smooth: FloatArray = values @ kernel.T
         return smooth
+
+
+def model_order(performance: PerformanceMatrix, pool: ModelPool) -> IntArray:
+    """The models by mean rank over tasks, the best first; models with similar parameters count in."""
+    return np.argsort(Grid.of(pool).smoothed(performance.ranks().mean(axis=0)), kind="stable")
 
 
 def _order(value: Any) -> tuple[bool, Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elect.committee.committee import cell_summary
 from elect.committee.features import RowTable, feature_names
-from elect.committee.scorer import LEANING, RARER, RowScorer, calibrated, chance_of, either, leaning
+from elect.committee.scorer import LEANING, RARER, UNLIKELY, RowScorer, calibrated, chance_of, either, leaning
 from elect.committee.voices import FAMILIES, voice_scores
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
@@ -26,10 +26,13 @@ from elect.support.trees import TreeEnsemble
 from elect.tables import ColumnTreatment, read_table
 from elect.tables.cells import CellJudge, Cells, cells_of_array, cells_of_frame
 
-ERRORS, CLEAN = "errors", "clean"
-"""Tables with entry errors, and the same tables without any."""
+ERRORS, CLEAN, PLANTED = "errors", "clean", "planted"
+"""Tables with entry errors, the same tables without any, and tables of noise with a few glaring values."""
 
-WRONG_WEIGHTS = {ERRORS: 1.0, CLEAN: 0.3, "odd": 0.6, "wild": 0.3, "keel": 0.5, "injected": 0.2}
+OF_WRONG_VALUES = (ERRORS, CLEAN, PLANTED)
+"""What the expert of wrong values learns from with its labels, and the other expert not at all."""
+
+WRONG_WEIGHTS = {ERRORS: 1.0, CLEAN: 0.3, PLANTED: 0.3, "odd": 0.6, "wild": 0.3, "keel": 0.5, "injected": 0.2}
 UNUSUAL_WEIGHTS = {"odd": 1.0, "wild": 1.5, "keel": 1.0, "injected": 0.3, "simulated": 0.2}
 OTHER = 0.25
 """The weight of a kind of tasks, each task of a kind weighing the same; any other kind has the last."""
@@ -53,8 +56,8 @@ _WRONG = Growth(
 )
 _UNUSUAL = replace(
     _WRONG,
-    num_leaves=12,
-    rounds=150,
+    num_leaves=6,
+    rounds=200,
     learning_rate=0.05,
     min_leaf_rows=300,
     rising=tuple(r if n not in _FREE else 0 for r, n in zip(_RISING, _NAMES, strict=True)),
@@ -112,7 +115,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
             left_out[place] = (wrong.predict(features), leaning(unusual.predict(features), features, _NAMES))
     errors = {kind: WRONG_WEIGHTS[kind] for kind in (ERRORS, CLEAN)}
     a, b = _line(tasks, [said[0] for said in left_out], errors)
-    others = {k: _weight(k, UNUSUAL_WEIGHTS) for k in {task.kind for task in tasks} - {ERRORS, CLEAN}}
+    others = {k: _weight(k, UNUSUAL_WEIGHTS) for k in {task.kind for task in tasks} - set(OF_WRONG_VALUES)}
     c, d = _line(tasks, [said[1] for said in left_out], others)
     calibration = np.array([a, b, c, d])
     chances = [chance_of(either(*calibrated(*said, calibration))) for said in left_out]
@@ -121,7 +124,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
 
 def recipe() -> tuple[Any, ...]:
     """All that decides, besides the tasks, what is learned."""
-    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, RARER
+    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, RARER, UNLIKELY
 
 
 def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> FloatArray:
@@ -140,9 +143,13 @@ def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> F
 
 def _experts(tasks: Sequence[RowTask], seed: int) -> tuple[str, str]:
     """The trees of both experts."""
-    wrong = [task if task.kind in (ERRORS, CLEAN) else _normal(task) for task in tasks if task.kind != "simulated"]
-    unusual = [task for task in tasks if task.kind not in (ERRORS, CLEAN)]
-    return grow(wrong, WRONG_WEIGHTS, _WRONG, seed), grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed)
+    wrong = [task if task.kind in OF_WRONG_VALUES else _normal(task) for task in tasks if task.kind != "simulated"]
+    unusual = [task for task in tasks if task.kind not in OF_WRONG_VALUES]
+    return (
+        grow(wrong, WRONG_WEIGHTS, _WRONG, seed),
+        # From the share of outliers of each task: the trees need not learn it, only what tells the rows of one apart.
+        grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed, start=[_share(task) for task in unusual]),
+    )
 
 
 def grow(
@@ -179,6 +186,12 @@ def _draw(task: RowTask) -> tuple[IntArray, FloatArray]:
         places.append(some)
         weights.append(np.full(len(some), len(all_of) / max(len(some), 1)))
     return np.concatenate(places), np.concatenate(weights) / len(task.y)
+
+
+def _share(task: RowTask) -> FloatArray:
+    """The log-odds of an outlier in a task, for each of its rows."""
+    share = np.clip(task.y.mean(), 1e-3, 1 - 1e-3) if len(task.y) else 0.5
+    return np.full(len(task.y), np.log(share / (1 - share)))
 
 
 def _normal(task: RowTask) -> RowTask:

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import as_file, files
+from os import PathLike
 
 from elect.committee.scorer import RowScorer
 from elect.errors import InvalidInput
@@ -19,6 +20,15 @@ def shipped_database() -> MetaDatabase:
         raise InvalidInput("This copy of elect has no pretrained database: pass one, or make one with elect train.")
     with as_file(resource) as path:
         return MetaDatabase.load(path, default_pool())
+
+
+def load_database(path: str | PathLike[str] | None = None) -> MetaDatabase:
+    """The database in a file, or without one the database that comes with the package.
+
+    >>> load_database()
+    MetaDatabase(... tasks of ... groups, 297 models, ap)
+    """
+    return shipped_database() if path is None else MetaDatabase.load(path)
 
 
 def row_scorer_of(database: MetaDatabase) -> RowScorer:

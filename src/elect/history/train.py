@@ -12,6 +12,7 @@ from elect.core.metrics import Metric
 from elect.errors import InvalidInput
 from elect.history.corpus import read_corpus
 from elect.history.database import MetaDatabase, plain_json
+from elect.history.extending import check_start, extend
 from elect.history.learning import learn_database, numbers_key, predictor_params
 from elect.history.pieces import Pieces, digest
 from elect.history.records import MetaRecords, Recipe, check_corpus, read_record, work_folder
@@ -23,6 +24,7 @@ from elect.paper.coverage import coverage_initial_models
 from elect.paper.settings import SearchSettings
 from elect.pool.pools import PoolLike, resolve_pool
 from elect.support.arrays import FloatArray
+from elect.support.boosting import require_lightgbm
 from elect.support.meter import Meter, meter
 from elect.support.threads import n_threads
 
@@ -42,8 +44,13 @@ def train(
     work_dir: str | PathLike[str] | None = None,
     cluster: Any = None,
     progress: bool = False,
+    start: MetaDatabase | None = None,
 ) -> MetaDatabase:
     """Train a meta-database on labelled tasks (a folder, a manifest, or the tasks themselves).
+
+    With ``start``, such as ``load_database()``, the tasks join that history, as ``elect train`` does; what they add on
+    sources that are left out is told in the ``calibration``, under ``"added"`` and ``"rows"``. Without it the database
+    knows these tasks alone, and all is learned from them.
 
     With ``work_dir`` every finished piece is kept there: a run killed at any moment goes on where it was and ends with
     the same database to the last bit, and a corpus with one more task computes only what is new. ``cluster``
@@ -53,11 +60,17 @@ def train(
     if not all(isinstance(task, LabeledTask) for task in tasks):
         raise InvalidInput("A corpus must be a folder, a manifest or a sequence of LabeledTask.")
     check_corpus(tasks)
+    require_lightgbm()  # before any work
     recipe = Recipe(resolve_pool(pool), metric, tuple(measures), seed, trials)
+    if start is not None:
+        check_start(start, recipe)
     jobs = n_threads(n_jobs)
     with work_folder(None if work_dir is None else str(work_dir)) as pieces, meter(progress) as bar:
         records = make_records(tasks, recipe, pieces, bar, jobs, cluster)
-        database = database_of(records, pieces, pairs_per_task=pairs_per_task, tune=tune, n_jobs=jobs, bar=bar)
+        if start is None:
+            database = database_of(records, pieces, pairs_per_task=pairs_per_task, tune=tune, n_jobs=jobs, bar=bar)
+        else:
+            database = extend(start, records, pieces, bar)
         return _with_rows(database, tasks, pieces, bar) if tune else database
 
 
@@ -65,14 +78,14 @@ def _with_rows(database: MetaDatabase, tasks: Sequence[LabeledTask], pieces: Pie
     """The shipped row scorer leaned towards these tasks, with the evidence, where that gains."""
     from elect.history.shipped import shipped_database
 
-    base = shipped_database().row_scorer
+    base = database.row_scorer or shipped_database().row_scorer
     if base is None or len({task.group for task in tasks}) < LEAST_GROUPS:
         return database
     scorer, told = adapt(base, row_tasks(tasks, pieces, bar))
     if told is None:
         return database
     calibration = {**plain_json(database.calibration or {}), "rows": asdict(told)}
-    return replace(database, row_scorer=scorer if told.kept else None, calibration=calibration)
+    return replace(database, row_scorer=scorer if told.kept else database.row_scorer, calibration=calibration)
 
 
 def make_records(

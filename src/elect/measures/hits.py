@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from elect.core.ranks import RankMeasure, RankReference
 from elect.support.arrays import FloatArray, read_only
@@ -37,6 +36,8 @@ class Hits(RankMeasure):
     name: str = "hits"
 
     def reference_of_ranks(self, anchor_ranks: FloatArray) -> HitsReference:
+        from scipy.linalg import eigh  # only the search needs it; importing it takes a while
+
         n_points, n_anchors = anchor_ranks.shape
         inverse = 1.0 / anchor_ranks
         # Every edge weighs more than 0, so (Perron) the largest eigenvalue is simple and its vector of one sign.

@@ -8,14 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.core import SearchStep, Selection
-from elect.detect.agreement import FamilyAgreement
 from elect.support.arrays import FloatArray
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from elect.detect.agreement import FamilyAgreement
+
 Aim = Literal["learn", "find"]
 AIMS: tuple[Aim, ...] = ("learn", "find")
+
+ElectedBy = Literal["committee", "elect", "fixed"]
+ELECTED_BY: tuple[ElectedBy, ...] = ("committee", "elect", "fixed")
+"""The strategies a person may choose from on the page."""
 
 DownloadKind = Literal["csv", "parquet", "report", "detector"]
 DOWNLOADS: tuple[DownloadKind, ...] = ("csv", "parquet", "report", "detector")
@@ -86,7 +91,7 @@ class Found(Protocol):
     @property
     def columns(self) -> Sequence[ColumnFacts]: ...
     @property
-    def agreement(self) -> FamilyAgreement: ...
+    def agreement(self) -> "FamilyAgreement": ...
     @property
     def notes(self) -> Sequence[str]: ...
 
@@ -167,6 +172,11 @@ class Product(Protocol):
         """A number of a column as people write it: a date where it stands for one."""
         ...
 
-    def search(self, left_out: Sequence[str]) -> Search:
+    @property
+    def strategy(self) -> str:
+        """How a model is elected, unless the page says otherwise."""
+        ...
+
+    def search(self, left_out: Sequence[str], strategy: str) -> Search:
         """A search that has not begun, without some of the columns."""
         ...

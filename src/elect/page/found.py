@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logit
 
+from elect.answers.space import Placed as InSpace
 from elect.committee.committee import KINDS, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.core import Selection
@@ -17,12 +18,10 @@ from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Detection
 from elect.detect.election import Election
 from elect.detect.findings import findings_of, heard_at
-from elect.detect.output import table_bytes
-from elect.detect.saving import kept, saved_bytes
 from elect.detect.scorers import cells_of
 from elect.page._base import Aim, ColumnFacts, Download, DownloadKind, Placed, Ranking, Reason
-from elect.report.reporting import report_of
-from elect.report.snippet import code
+from elect.page.session import session_of
+from elect.report.snippet import answered_code, code
 from elect.report.summary import plane, rows_to_draw
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
@@ -41,6 +40,15 @@ _UNKNOWN = 1e-4
 _FIRST_REASONS = 100
 # Kinds are told of rows that are likely at all, and of some more.
 _LIKELY, _FEWEST_KINDS, _MOST_KINDS = 0.1, 200, 2000
+MOST_POINTS = 4000
+"""A canvas draws more rows than the picture of a report."""
+
+_UNHEARD = "# The answers are not part of these lines; the detector to download has heard them."
+
+_MOST_OTHERS = 1000
+"""Of a long table, so many of the likeliest rows outside of the sample take part in the questions: few enough not to
+change what is usual."""
+
 _CUT = 3.0
 """A row is like another if most columns are: a difference counts up to so many deviations."""
 
@@ -65,10 +73,13 @@ class TableFound:
             self._log_odds = np.full(product.frame.height, float(logit(_UNKNOWN)))
             self._log_odds[election.positions] = said.scores
         self._first = chance_of(self._log_odds)
+        others = np.empty(0, np.intp) if early else self._likely_others()
+        self._asked: IntArray = np.concatenate([election.positions, others])
         self._place = np.full(len(self._first), -1)
-        self._place[election.positions] = np.arange(len(election.positions))
+        self._place[self._asked] = np.arange(len(self._asked))
         self._told: dict[int, bool | None] = {}
-        self._feedback = election.feedback()
+        self._feedback = session_of(election, product.frame, others)
+        self._elects = len(others) == 0
         self._selection: Selection | None = None
         self._detection: Detection | None = None
         self._lock = threading.Lock()
@@ -79,19 +90,19 @@ class TableFound:
         """Take the pick. Where all models of the pool were scored, answers elect from now on."""
         election = self._election
         self._detection = election.detect(selection)
-        if len(selection.evaluated) == len(election.database.pool):
+        self._elects &= len(selection.evaluated) == len(election.database.pool)
+        if self._elects:
             feedback = election.feedback(selection)
             feedback.resume(self._feedback.answers)
             self._feedback = feedback
         self._selection = selection
+        _ = self._others  # so that the first answer need not wait for it
 
     # What was found.
 
     @property
     def selection(self) -> Selection | None:
-        if self._selection is None or len(self._selection.evaluated) < len(self._election.database.pool):
-            return self._selection
-        return self._feedback.selection
+        return self._feedback.selection if self._selection is not None and self._elects else self._selection
 
     @cached_property
     def columns(self) -> Sequence[ColumnFacts]:
@@ -111,12 +122,10 @@ class TableFound:
 
     def ranking(self) -> Ranking:
         odds = np.array(self._log_odds)
-        odds[self._election.positions] = self._feedback.log_odds
-        others, rows = self._others
-        if len(others) and self._told:
-            # Of these rows it is not known what the models say; their columns are.
-            plain = np.tile(self._feedback.model.space.signal_center, (len(rows), 1))
-            odds[others] += self._feedback.model.log_odds_shift(rows, plain)
+        odds[self._asked] = self._feedback.log_odds
+        if self._told and len(self._asked) < len(odds):
+            model, (others, placed) = self._feedback.model, self._others
+            odds[others] += model.space.covariance(placed, model.answered) @ model.dual
         chance = chance_of(odds)
         for row, said in self._told.items():
             if said is not None:
@@ -133,11 +142,19 @@ class TableFound:
         )
 
     @cached_property
-    def _others(self) -> tuple[IntArray, FloatArray]:
-        """The rows that were learned from and not drawn: their positions and their part of the matrix."""
-        election = self._election
-        others = np.setdiff1d(np.arange(len(election.learned)), election.drawn)
-        return self._learned_at[others], election.learned[others]
+    def _others(self) -> tuple[IntArray, InSpace]:
+        """The rows that were learned from and are not asked about: their positions, and where they lie among those that
+        are. What the models say of these unlikely rows is not at hand any more; their columns are."""
+        others = np.flatnonzero(self._place[self._learned_at] < 0)
+        space = self._feedback.model.space
+        plain = np.tile(space.signal_center, (len(others), 1))
+        return self._learned_at[others], space.place(self._election.learned[others], plain)
+
+    def _likely_others(self) -> IntArray:
+        """The likeliest of the rows that were not drawn."""
+        is_drawn = np.zeros(len(self._first), dtype=bool)
+        is_drawn[self._election.positions] = True
+        return self._top[~is_drawn[self._top]][:_MOST_OTHERS]
 
     @property
     def _learned_at(self) -> IntArray:
@@ -184,13 +201,14 @@ class TableFound:
 
     def placed(self) -> Placed:
         xy, shown = self._plane
-        drawn = rows_to_draw(self._first[self._learned_at], self._product.options.seed)
-        which = wording.count(len(drawn), "row")
+        drawn = rows_to_draw(self._first[self._learned_at], self._product.options.seed, MOST_POINTS)
+        which = "All rows"
         if len(drawn) < len(self._first):
-            which = f"{wording.count(len(drawn))} of {wording.count(len(self._first), 'row')}"
+            which = f"The oddest rows and a sample of the others, {wording.count(len(drawn))} in all,"
         note = (
             f"{which} along the two directions in which the table varies most ({wording.percent(shown)} of its "
-            "variance). A row that looks ordinary here can be unusual in what the picture does not show."
+            "variance). What lies beyond is drawn at the border. A row that looks ordinary here can be unusual in what "
+            "the picture does not show."
         )
         return Placed(self._learned_at[drawn], xy[drawn], note)
 
@@ -216,7 +234,7 @@ class TableFound:
         if len(self._told) >= len(self._first):
             return None
         if aim == "learn" and len(self._feedback.answers) < self._feedback.n_rows:
-            return int(self._election.positions[self._feedback.ask("learn")])
+            return int(self._asked[self._feedback.ask("learn")])
         chance = self.ranking().chance
         chance[list(self._told)] = -1.0
         return int(np.argmax(chance))
@@ -235,16 +253,22 @@ class TableFound:
 
     def download(self, kind: DownloadKind, ranking: Ranking, threshold: float) -> Download:
         stem = self._product.path.stem
+        # Files are made long after the first rows were shown: what makes them is imported here.
         if kind == "report":
+            from elect.report.reporting import report_of
+
             detection = self._as_seen(ranking, threshold)
-            page = report_of(detection, findings_of(self._election, detection))
+            page = report_of(detection, findings_of(self._election, detection), python=self.snippet(threshold))
             return Download(f"{stem}.report.html", "text/html; charset=utf-8", page.encode())
         if kind == "detector":
-            detection = self._elected()
+            from elect.detect.saving import kept, saved_bytes
+
+            detection = self._as_seen(ranking, threshold)
             if self._feedback.answers:
-                detection = self._election.detect(detection.selection, self._feedback)
-            detection = replace(detection, threshold=_above(threshold))
+                detection = replace(detection, scorer=replace(detection.scorer, answers=self._feedback.model))
             return Download(f"{stem}.elect-detector", "application/octet-stream", saved_bytes(kept(detection)))
+        from elect.detect.output import table_bytes
+
         content = table_bytes(self._frame(ranking, threshold), f".{kind}")
         media = "text/csv; charset=utf-8" if kind == "csv" else "application/octet-stream"
         return Download(f"{stem}.outliers.{kind}", media, content)
@@ -260,7 +284,7 @@ class TableFound:
 
     def _as_seen(self, ranking: Ranking, threshold: float) -> Detection:
         """The detection with the chances that the answers made, and the threshold of the page."""
-        return replace(self._elected(), scores=logit(ranking.chance), threshold=_above(threshold))
+        return replace(self._elected(), scores=_log_odds(ranking.chance), threshold=_above(threshold))
 
     def _frame(self, ranking: Ranking, threshold: float) -> "pl.DataFrame":
         import polars as pl
@@ -272,7 +296,7 @@ class TableFound:
         kinds = np.array([None, *KINDS], dtype=object)[ranking.kind]
         kinds[ranking.chance < threshold] = None
         return self._product.frame.with_columns(
-            pl.Series("elect_score", logit(ranking.chance)),
+            pl.Series("elect_score", _log_odds(ranking.chance)),
             pl.Series("elect_chance", ranking.chance),
             pl.Series("elect_outlier", ranking.chance >= threshold).cast(pl.Int8),
             pl.Series("elect_kind", kinds.tolist(), dtype=pl.String),
@@ -283,11 +307,19 @@ class TableFound:
         product, selection = self._product, self.selection
         if selection is None:
             return ""
-        options = self._election.options
-        lines = code(str(product.path), product.frame.columns, options, selection, database=product.history)
-        return f"{lines}\nflagged = detector.chance_ >= {threshold:g}"
+        options, path, columns = self._election.options, str(product.path), product.frame.columns
+        if self._told and len(self._election.positions) == len(self._first):
+            return answered_code(path, columns, options, self._told, threshold, database=product.history)
+        lines = code(path, columns, options, selection, database=product.history, threshold=threshold)
+        return f"{_UNHEARD}\n{lines}" if self._told else lines
 
 
 def _above(threshold: float) -> float:
     """Log-odds that all rows of at least this chance lie above."""
-    return float(np.nextafter(logit(np.clip(threshold, 1e-12, 1 - 1e-12)), -np.inf))
+    return float(np.nextafter(_log_odds(np.array(threshold)), -np.inf))
+
+
+def _log_odds(chance: FloatArray) -> FloatArray:
+    """Log-odds that are finite even where a chance is rounded to certainty."""
+    found: FloatArray = logit(np.clip(chance, 1e-12, 1 - 1e-12))
+    return found

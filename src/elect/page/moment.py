@@ -30,6 +30,7 @@ class Moment:
     found_version: int = 0
     own_threshold: float | None = None
     left_out: tuple[str, ...] = ()
+    strategy: str = "committee"
     answers: tuple[Given, ...] = ()
     aim: Aim = "learn"
     question: int | None = None
@@ -55,6 +56,7 @@ class Moment:
             "rows_version": self.rows_version,
             "found_version": self.found_version,
             "left_out": list(self.left_out),
+            "strategy": self.strategy,
             "answers": [{"position": p, "row": names(p), "answer": said} for p, said in self.answers],
             "aim": self.aim,
             "question": None if self.question is None else {"position": self.question, "row": names(self.question)},

@@ -6,18 +6,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elect.detect.election import Election
 from elect.detect.opened import OpenedTable
-from elect.detect.options import Options
-from elect.history.database import MetaDatabase
 from elect.page._base import Progress
-from elect.page.found import TableFound
 from elect.page.meanings import Numbers
 from elect.support import wording
 from elect.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from elect.detect.election import Election
+    from elect.detect.options import Options
+    from elect.history.database import MetaDatabase
+    from elect.page.found import TableFound
 
 
 class TableProduct:
@@ -27,8 +28,8 @@ class TableProduct:
         self,
         path: Path,
         opened: OpenedTable,
-        database: MetaDatabase | None,
-        options: Options,
+        database: "MetaDatabase | None",
+        options: "Options",
         history: Path | None = None,
     ) -> None:
         assert opened.whole is not None
@@ -60,7 +61,7 @@ class TableProduct:
         return self.numbers.written(column, number)
 
     @property
-    def database(self) -> MetaDatabase:
+    def database(self) -> "MetaDatabase":
         """The history to elect from, read when it is first needed."""
         if self._database is None:
             from elect.history.shipped import shipped_database
@@ -68,14 +69,19 @@ class TableProduct:
             self._database = shipped_database()
         return self._database
 
-    def search(self, left_out: Sequence[str]) -> "TableSearch":
-        return TableSearch(self, replace(self.options, drop=(*self.options.drop, *left_out)))
+    @property
+    def strategy(self) -> str:
+        return self.options.elected_by
+
+    def search(self, left_out: Sequence[str], strategy: str) -> "TableSearch":
+        chosen = self.options.strategy if strategy == self.strategy else strategy
+        return TableSearch(self, replace(self.options, drop=(*self.options.drop, *left_out), strategy=chosen))
 
 
 class TableSearch:
     """One election on the table. The committee is heard first: it ranks the rows before any model is elected."""
 
-    def __init__(self, product: TableProduct, options: Options) -> None:
+    def __init__(self, product: TableProduct, options: "Options") -> None:
         self._product = product
         self._options = options
         self._election: Election | None = None
@@ -83,6 +89,10 @@ class TableSearch:
 
     def steps(self) -> Iterator[Progress]:
         yield Progress(0, None, "preparing the columns")
+        # What searches takes a second to import: the page is served meanwhile.
+        from elect.detect.election import Election
+        from elect.page.found import TableFound
+
         election = self._election = Election(self._product.opened, self._product.database, self._options)
         yield Progress(0, election.most_models, "ranking the rows")
         rest = election.opened.n_rows - len(election.positions)
@@ -96,7 +106,10 @@ class TableSearch:
             scored += step.evaluated is not None
             yield Progress(scored, election.most_models, "scoring models", step)
 
-    def found(self, stopped_because: str | None = None) -> TableFound:
+    def found(self, stopped_because: str | None = None) -> "TableFound":
+        from elect.detect.election import Election
+        from elect.page.found import TableFound
+
         if self._election is None:
             self._election = Election(self._product.opened, self._product.database, self._options)
         if self._found is None:

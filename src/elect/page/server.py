@@ -101,7 +101,7 @@ def application(state: PageState, end: Callable[[], None]) -> Starlette:
             Route("/api/undo", change(lambda b: state.undo()), methods=["POST"]),
             Route("/api/aim", change(lambda b: state.set_aim(_text(b, "aim"))), methods=["POST"]),
             Route("/api/threshold", change(lambda b: state.set_threshold(_chance(b))), methods=["POST"]),
-            Route("/api/search", change(lambda b: state.search(_texts(b, "left_out"))), methods=["POST"]),
+            Route("/api/search", change(lambda b: state.search(_texts(b, "left_out"), _strategy(b))), methods=["POST"]),
             Route("/api/stop", change(lambda b: state.stop()), methods=["POST"]),
             Route("/api/end", change(lambda b: end()), methods=["POST"]),
         ]
@@ -243,6 +243,10 @@ def _texts(body: Body, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InvalidInput(f"{name} must be a list of texts.")
     return value
+
+
+def _strategy(body: Body) -> str | None:
+    return None if body.get("strategy") is None else _text(body, "strategy")
 
 
 def _whole(body: Body, name: str, otherwise: int | None = None) -> int:

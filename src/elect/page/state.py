@@ -10,7 +10,7 @@ from typing import Any
 from elect.answers.kept import Given, KeptAnswers
 from elect.errors import ElectError, InvalidInput
 from elect.page import views
-from elect.page._base import AIMS, DOWNLOADS, Download, Found, Product, Ranking
+from elect.page._base import AIMS, DOWNLOADS, ELECTED_BY, Download, Found, Product, Ranking, Search
 from elect.page.moment import Moment
 from elect.page.reader import NotYet, Reader
 from elect.page.worker import Stop, Worker
@@ -32,7 +32,7 @@ class PageState:
         self._worker = Worker()
         self._told: list[Given] = []
         self.reader = Reader(product)
-        self.moment = Moment(answers=kept.read())
+        self.moment = Moment(answers=kept.read(), strategy=product.strategy)
         self._document: tuple[int, dict[str, Any]] = (-1, {})
 
     def document(self) -> dict[str, Any]:
@@ -57,8 +57,11 @@ class PageState:
 
     # What a person does.
 
-    def search(self, left_out: Sequence[str] = ()) -> None:
-        """Search (again), without some columns. A search that runs is given up."""
+    def search(self, left_out: Sequence[str] = (), strategy: str | None = None) -> None:
+        """Search (again), without some columns, electing in one way or another; None keeps the way there is. A search
+        that runs is given up."""
+        if strategy is not None and strategy not in ELECTED_BY:
+            raise InvalidInput(f"A strategy must be one of {', '.join(ELECTED_BY)}, got {strategy!r}.")
         names = self._product.frame.columns
         for name in left_out:
             if name not in names:
@@ -67,10 +70,17 @@ class PageState:
         if len(chosen) == len(names):
             raise InvalidInput("One column at least must be left in.")
         with self._lock:
+            way = self.moment.strategy if strategy is None else strategy
             self._change(
-                left_out=chosen, phase="searching", doing="preparing the columns", done=0, total=None, failure=None
+                left_out=chosen,
+                strategy=way,
+                phase="searching",
+                doing="preparing the columns",
+                done=0,
+                total=None,
+                failure=None,
             )
-            self._worker.search(lambda stop: self._search(chosen, stop))
+            self._worker.search(lambda stop: self._search(chosen, way, stop))
 
     def stop(self) -> None:
         """End the search with the ranking so far."""
@@ -133,11 +143,11 @@ class PageState:
 
     # What the worker does.
 
-    def _search(self, left_out: Sequence[str], stop: Stop) -> None:
+    def _search(self, left_out: Sequence[str], strategy: str, stop: Stop) -> None:
         """A whole search. Whatever goes wrong is said on the page: nobody looks at the terminal."""
         began = time.monotonic()
         try:
-            found = self._found(left_out, stop, began)
+            found = self._found(self._product.search(left_out, strategy), stop, began)
             if found is not None:
                 self._take(found)
                 self._change(phase="ready", doing="", seconds=time.monotonic() - began)
@@ -161,8 +171,7 @@ class PageState:
             )
         self._follow()
 
-    def _found(self, left_out: Sequence[str], stop: Stop, began: float) -> Found | None:
-        search = self._product.search(left_out)
+    def _found(self, search: Search, stop: Stop, began: float) -> Found | None:
         first = True
         for progress in search.steps():
             if stop.replaced:
@@ -230,7 +239,8 @@ class PageState:
     def _changed(self, moment: Moment, before: Ranking, after: Ranking, given: Given) -> dict[str, Any]:
         threshold = (moment.threshold, replace(moment, ranking=after).threshold)
         position, said = given
-        view = views.changes(before, after, threshold, self._product.row_ids, position)
+        told = {position, *(answered for answered, _ in moment.answers)}
+        view = views.changes(before, after, threshold, self._product.row_ids, told)
         undone = given not in moment.answers
         return {"position": position, "row": self.reader.name(position), "answer": said, "undone": undone, **view}
 

@@ -1,14 +1,14 @@
 """What the page shows, as plain JSON values. Pure functions of what the product found."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elect.core import SearchStep, Selection
-from elect.detect.agreement import FamilyAgreement
 from elect.page._base import Ranking
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray
@@ -17,7 +17,13 @@ from elect.tables import values
 if TYPE_CHECKING:
     import polars as pl
 
+    from elect.detect.agreement import FamilyAgreement
+
 BINS = 24
+MOST_WHOLE_BINS = 32
+_WHOLE = 1e9
+"""Beyond this, whole numbers are cut like any others."""
+
 MOST_VALUES = 8
 """Of a column of words, so many values are drawn; the others are one bar."""
 
@@ -68,21 +74,22 @@ def kinds(ranking: Ranking, threshold: float) -> list[View]:
     return [{"kind": kind, "count": int(count)} for kind, count in zip(ranking.kinds, counts, strict=True) if kind]
 
 
-def changes(before: Ranking, after: Ranking, threshold: tuple[float, float], names: "pl.Series", told: int) -> View:
-    """What an answer changed: rows flagged and no longer flagged, those that moved farthest near the top, and how many
-    outliers are still expected among the rows nobody was asked about."""
+def changes(
+    before: Ranking, after: Ranking, threshold: tuple[float, float], names: "pl.Series", told: Container[int]
+) -> View:
+    """What an answer changed: rows flagged and no longer flagged, and those that moved farthest near the top. Rows that
+    were ``told`` about stand where their answers put them: they are not shown as moved."""
     was, now = places(before.chance), places(after.chance)
     above = before.chance >= threshold[0], after.chance >= threshold[1]
     # A row far down may move by thousands of places, and nobody would ever see it: the scale is logarithmic.
     moved = np.log(was) - np.log(now)
-    near = np.argsort(-np.abs(moved), kind="stable")[: MOST_MOVED + 1]
-    rows = [
-        {"position": int(row), "row": cut(str(names[int(row)]), 80), "was": int(was[row]), "now": int(now[row])}
-        for row in near
-        if was[row] != now[row] and row != told
-    ]
+    open_rows = (int(row) for row in np.argsort(-np.abs(moved), kind="stable") if int(row) not in told)
+    near = [row for row in islice(open_rows, MOST_MOVED) if was[row] != now[row]]
     return {
-        "rows": rows[:MOST_MOVED],
+        "rows": [
+            {"position": row, "row": cut(str(names[row]), 80), "was": int(was[row]), "now": int(now[row])}
+            for row in near
+        ],
         "moved": int((was != now).sum()),
         "added": int((above[1] & ~above[0]).sum()),
         "removed": int((above[0] & ~above[1]).sum()),
@@ -109,24 +116,47 @@ def _learned(before: Ranking, after: Ranking) -> str | None:
     return after.kinds[best] or None if total > 0 and risen[best] > 0.6 * total else None
 
 
-def number_bins(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Edges of equal width over the middle of a column, and the bin of each value (-1 where there is none). What lies
-    beyond is counted at the border, so that one far value does not press all others into one bar."""
+@dataclass(frozen=True, eq=False)
+class NumberBins:
+    """A column of numbers cut into bins of equal width. ``place`` is the bin of each value (-1 where there is none);
+    ``ends`` are the numbers to write at both ends, and ``beyond`` says whether there are values outside of them."""
+
+    edges: FloatArray
+    place: NDArray[np.intp]
+    ends: tuple[float, float]
+    beyond: tuple[bool, bool]
+
+
+def number_bins(values: FloatArray) -> NumberBins:
+    """Bins over the middle of a column. What lies beyond is counted at the border, so that one far value does not press
+    all others into one bar. Whole numbers are never cut apart: each bin holds the same number of them.
+
+    >>> number_bins(np.array([1.0, 2.0, 2.0, 4.0])).edges.tolist()
+    [0.5, 1.5, 2.5, 3.5, 4.5]
+    """
     known = values[np.isfinite(values)]
     if len(known) == 0:
-        return np.array([0.0, 1.0]), np.full(len(values), -1)
+        return NumberBins(np.array([0.0, 1.0]), np.full(len(values), -1), (0.0, 1.0), (False, False))
+    least, most = float(known.min()), float(known.max())
     low, high = np.percentile(known, [1, 99])
     margin = 0.25 * (high - low)
-    low, high = max(float(known.min()), low - margin), min(float(known.max()), high + margin)
+    low, high = max(least, float(low - margin)), min(most, float(high + margin))
     if not high > low:
-        low, high = float(known.min()), float(known.max())
+        low, high = least, most
+    ends = low, high
     if not high > low:
         width = max(0.5, 0.01 * abs(low))
         low, high = low - width, high + width
     edges = np.linspace(low, high, BINS + 1)
-    place = np.clip(np.where(np.isfinite(values), values, low), low, high) - low
-    bins = np.minimum((place / (high - low) * BINS).astype(np.intp), BINS - 1)
-    return edges, np.where(np.isfinite(values), bins, -1)
+    if most > least and np.abs(ends).max() < _WHOLE and not np.any(known % 1):
+        low, high = float(np.floor(low)), float(np.ceil(high))
+        width = max(1.0, float(np.ceil((high - low + 1) / MOST_WHOLE_BINS)))
+        edges = np.arange(low - 0.5, high + 0.5 + width, width)[: int((high - low) // width) + 2]
+        ends = low, high
+    inside = np.clip(np.where(np.isfinite(values), values, low), edges[0], edges[-1]) - edges[0]
+    place = np.minimum((inside / (edges[-1] - edges[0]) * (len(edges) - 1)).astype(np.intp), len(edges) - 2)
+    beyond = bool(least < min(ends[0], edges[0])), bool(most > max(ends[1], edges[-1]))
+    return NumberBins(edges, np.where(np.isfinite(values), place, -1), ends, beyond)
 
 
 def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp], int]:
@@ -142,30 +172,33 @@ def word_bins(cells: "pl.Series") -> tuple[list[str], NDArray[np.intp], int]:
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """A column cut into bins: of numbers by ``edges``, of words by ``names``; ``place`` is the bin of each row."""
+    """A column cut into bins: of ``numbers``, or of words by ``names``; ``place`` is the bin of each row."""
 
     place: NDArray[np.intp]
-    edges: FloatArray | None = None
+    numbers: NumberBins | None = None
     names: list[str] | None = None
     distinct: int = 0
 
     @classmethod
     def of(cls, cells: "pl.Series", numbers: FloatArray | None) -> "Bins":
         if numbers is not None:
-            edges, place = number_bins(numbers)
-            return cls(place, edges)
+            cut = number_bins(numbers)
+            return cls(cut.place, cut)
         names, place, distinct = word_bins(cells)
         return cls(place, None, names, distinct)
 
 
 def bars(bins: Bins, above: NDArray[np.bool_], written: Callable[[float], str]) -> View:
     """A histogram of a column, with the flagged rows apart."""
-    edges, names = bins.edges, bins.names
-    n = len(names) if names is not None else max(1, 0 if edges is None else len(edges) - 1)
+    cut, names = bins.numbers, bins.names
+    n = max(1, len(names or ()) if cut is None else len(cut.edges) - 1)
     known = bins.place >= 0
+    signs = ("≤ ", "≥ ")
     return {
-        "edges": None if edges is None else [float(edge) for edge in edges],
-        "ends": None if edges is None else [written(float(edges[0])), written(float(edges[-1]))],
+        "edges": None if cut is None else [float(edge) for edge in cut.edges],
+        "ends": None
+        if cut is None
+        else [(sign if far else "") + written(end) for sign, far, end in zip(signs, cut.beyond, cut.ends, strict=True)],
         "names": names,
         "distinct": bins.distinct,
         "counts": np.bincount(bins.place[known], minlength=n).tolist(),
@@ -207,7 +240,7 @@ def selection_view(selection: Selection) -> View:
     }
 
 
-def agreement_view(agreement: FamilyAgreement) -> View:
+def agreement_view(agreement: "FamilyAgreement") -> View:
     return {
         "families": list(agreement.families),
         "correlation": [[_finite(float(v)) for v in row] for row in agreement.correlation],

@@ -7,7 +7,6 @@ best mean among the models evaluated so far; the candidate of the largest value 
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr
 
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, IntArray
@@ -41,6 +40,8 @@ def expected_improvement(mean: FloatArray, std: FloatArray, best: float) -> Floa
     >>> expected_improvement(np.array([0.5, 0.5, 0.9]), np.array([0.1, 0.2, 0.0]), 0.5).round(4)
     array([0.0399, 0.0798, 0.    ])
     """
+    from scipy.special import ndtr  # only the search needs it; importing it takes a while
+
     mean, std = np.asarray(mean, dtype=np.float64), np.asarray(std, dtype=np.float64)
     gain = mean - best
     uncertain = std > 0.0

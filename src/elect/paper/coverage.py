@@ -1,7 +1,6 @@
 """The initial models of a search: a few whose performance tells the tasks of the history apart (appendix A)."""
 
 import numpy as np
-from scipy.stats import rankdata
 
 from elect.core import PerformanceMatrix
 from elect.errors import InvalidInput
@@ -24,6 +23,8 @@ def coverage_initial_models(performance: PerformanceMatrix, size: int) -> tuple[
     >>> coverage_initial_models(P, 2)
     ('a', 'c')
     """
+    from scipy.stats import rankdata  # takes half a second to import, and only training needs it
+
     if size < 0:
         raise InvalidInput(f"The size of the initial set must be at least 0, got {size}.")
     size = min(size, len(performance.model_ids))

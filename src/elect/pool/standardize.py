@@ -31,7 +31,8 @@ def check_table(X: Any, *, min_rows: int = 2) -> FloatArray:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"X must hold numbers only, got dtype {array.dtype}: encode text, dates and categories first."
+                f"X must hold numbers only, got dtype {array.dtype}: elect.tables.ColumnTreatment makes numbers of "
+                "text, dates and categories."
             ) from None
     if array.ndim != 2:
         raise InvalidInput(
@@ -49,7 +50,7 @@ def check_table(X: Any, *, min_rows: int = 2) -> FloatArray:
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InvalidInput(
             f"X must be finite, got {array[row, column]} in row {row}, column {column}: "
-            "fill or drop missing and infinite values first."
+            "give a pandas or polars frame where frames are taken, or fill missing and infinite values first."
         )
     return array
 

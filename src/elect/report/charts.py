@@ -1,7 +1,7 @@
 """The pictures, as SVG that follows the colours of the page and says in words what it shows."""
 
 from collections.abc import Callable, Sequence
-from math import log1p
+from math import exp, log1p
 
 from elect.core import SearchStep
 from elect.report.markup import Html, tag
@@ -12,8 +12,14 @@ WIDTH = 640
 LEFT = 62  # room for the numbers beside an axis
 
 
-def score_histogram(found: Histogram, threshold: float) -> Html:
-    """Rows by score, on a logarithmic scale so that a few outliers can be seen beside thousands of rows."""
+def score_histogram(found: Histogram, threshold: float, *, by_chance: bool = False) -> Html:
+    """Rows by score, on a logarithmic scale so that a few outliers can be seen beside thousands of rows. Scores that
+    are log-odds are written as the chances they stand for."""
+    name = "chance" if by_chance else "score"
+
+    def written(score: float) -> str:
+        return wording.percent(1 / (1 + exp(-max(score, -700.0)))) if by_chance else wording.number(score)
+
     height, top, bottom, left = 220, 26, 48, LEFT
     plot_w, plot_h = WIDTH - left - 10, height - bottom - top
     low, high = found.edges[0], found.edges[-1]
@@ -41,16 +47,16 @@ def score_histogram(found: Histogram, threshold: float) -> Html:
     anchor = "end" if at > WIDTH * 0.7 else "start"
     return _picture(
         height,
-        "How many rows have which score",
-        f"{wording.count(sum(found.counts), 'row')} score from {wording.number(low)} to {wording.number(high)}; "
-        f"the threshold is {wording.number(threshold)}.",
+        f"How many rows have which {name}",
+        f"{wording.count(sum(found.counts), 'row')} have a {name} from {written(low)} to {written(high)}; "
+        f"the threshold is {written(threshold)}.",
         _y_ticks([0, *_powers(most)], lambda c: top + plot_h - plot_h * log1p(c) / log1p(most), left),
         bars,
         tag("line", x1=_n(at), x2=_n(at), y1="16", y2=_n(top + plot_h), class_="mark"),
-        _text(at + (-5 if anchor == "end" else 5), 18, f"threshold {wording.number(threshold)}", anchor),
-        _text(left, height - 28, wording.number(low), "start"),
-        _text(WIDTH - 10, height - 28, wording.number(high), "end"),
-        _text(left + plot_w / 2, height - 8, "score (higher is more outlying)", "middle"),
+        _text(at + (-5 if anchor == "end" else 5), 18, f"threshold {written(threshold)}", anchor),
+        _text(left, height - 28, written(low), "start"),
+        _text(WIDTH - 10, height - 28, written(high), "end"),
+        _text(left + plot_w / 2, height - 8, f"{name} (higher is more outlying)", "middle"),
     )
 
 
@@ -106,13 +112,13 @@ def trace_chart(trace: Sequence[SearchStep], changes: Sequence[int]) -> Html:
     )
 
 
-def share_bar(share: float) -> Html:
+def share_bar(share: float, *, hot: bool = False) -> Html:
     """A small bar in a table; the number stands beside it."""
     wide = 60 * min(max(share, 0.0), 1.0)
     return tag(
         "svg",
         tag("rect", x="0", y="0", width="60", height="8", class_="track"),
-        tag("rect", x="0", y="0", width=_n(wide), height="8", class_="bar"),
+        tag("rect", x="0", y="0", width=_n(wide), height="8", class_="bar hot" if hot else "bar"),
         viewBox="0 0 60 8",
         class_="share",
         aria_hidden="true",

@@ -1,12 +1,17 @@
-"""A selection or a detector as a notebook shows it: the same facts as its text, as a small table."""
+"""A selection, a detector or a session of questions as a notebook shows it: what its text says, as a small table."""
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from elect.answers import Feedback
 from elect.core import Selection
 from elect.core.explanation import METRIC_NAMES
 from elect.detect.detection import TopRow
 from elect.report.markup import tag
 from elect.support import wording
+
+_SAID = {True: "yes", False: "no", None: "don't know"}
 
 
 def selection_html(found: Selection) -> str:
@@ -52,6 +57,34 @@ def detector_html(
         if top
         else None,
         tag("p", f"The single detector to keep: {found.model_id}. ", wording.sentence(found.why)),
+    )
+
+
+def feedback_html(session: Feedback, top: int = 10) -> str:
+    """What was answered, how much may be left, and the rows most likely to be outliers."""
+    said = {answer.row: _SAID[answer.is_outlier] for answer in session.answers}
+    chance, flagged = session.chance, session.flagged
+    first = np.argsort(-chance, kind="stable")[:top].tolist()
+    counts = ", ".join(f"{list(said.values()).count(word)} {word}" for word in _SAID.values())
+    told = f"{wording.count(len(said), 'answer')} ({counts})" if said else "No answers yet"
+    heads = ("row", "chance", "flagged", "answer")
+    return tag(
+        "div",
+        tag("p", tag("b", told), f"; outliers left among the other rows: {session.left}"),
+        tag(
+            "table",
+            tag(
+                "caption", f"Of {wording.count(session.n_rows, 'row')}, {int(flagged.sum()):,} flagged; the likeliest:"
+            ),
+            tag("thead", tag("tr", [tag("th", head, scope="col") for head in heads])),
+            tag(
+                "tbody",
+                [
+                    _row(str(row), wording.percent(chance[row]), "yes" if flagged[row] else "no", said.get(row, ""))
+                    for row in first
+                ],
+            ),
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """From a detection to the report about it."""
 
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,10 +27,13 @@ def report_of(
     *,
     database: Path | None = None,
     saved_as: Path | None = None,
+    python: str | None = None,
 ) -> str:
     """The report as one HTML document. ``database`` is the file it was elected from, where it is not the shipped one;
-    ``saved_as`` the file that keeps the detector."""
-    return render(summary_of(detection, findings, top, database=database, saved_as=saved_as))
+    ``saved_as`` the file that keeps the detector; ``python`` are lines that do the same, where others than usual are
+    needed."""
+    found = summary_of(detection, findings, top, database=database, saved_as=saved_as)
+    return render(found if python is None else replace(found, python=python))
 
 
 def summary_of(
@@ -55,7 +59,7 @@ def summary_of(
         false_alarms=detection.false_alarms,
         top=findings.top[:shown],
         cells=tuple(tuple(map(wording.cell, row)) for row in findings.cells[:shown, :MOST_CELLS].iter_rows()),
-        id_name=detection.row_ids.name,
+        id_name=detection.id_name,
         agreement=findings.agreement,
         columns=columns,
         python=code(

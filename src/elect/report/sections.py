@@ -47,12 +47,13 @@ def rows(found: ReportSummary) -> Html:
         "about a row would be gone if the column held a typical value. Models agreeing: the share of the models tried "
         f"that have the row among their top {wording.count(found.agreement.top)}."
     )
+    kinds = list(dict.fromkeys(one.kind for one in found.top if one.kind))
     names = [column.column for column in found.columns]
     cells = [dict(zip(names, values, strict=False)) for values in found.cells]
     return section(
         "rows",
         "The most outlying rows",
-        controls("find-rows", len(found.top), found.first, outliers=True),
+        controls("find-rows", len(found.top), found.first, outliers=True, kinds=kinds),
         table(said, heads, list(map(_top_row, found.top, cells)), stack=True, tools="find-rows"),
     )
 
@@ -79,7 +80,9 @@ def _top_row(found: TopRow, cells: dict[str, str]) -> Html:
         row_head(found.id),
         number(found.score, wording.number(found.score), "score")
         if found.chance is None
-        else number(found.score, wording.percent(found.chance), "chance", charts.share_bar(found.chance)),
+        else number(
+            found.score, wording.percent(found.chance), "chance", charts.share_bar(found.chance, hot=found.is_outlier)
+        ),
         tag(
             "td",
             "yes" if found.is_outlier else "no",
@@ -94,6 +97,7 @@ def _top_row(found: TopRow, cells: dict[str, str]) -> Html:
             class_="long",
         ),
         data_outlier=found.is_outlier,
+        data_kind=found.kind or None,
     )
 
 
@@ -109,10 +113,10 @@ def scores(found: ReportSummary) -> Html:
         tag(
             "p",
             f"{flagged} are flagged; the rule: {found.threshold_rule}. "
-            + ("A score is the logarithm of the odds: 0 is an even chance. " if found.by_chance else "")
+            + ("Chances are drawn on the scale of their odds. " if found.by_chance else "")
             + "The rows are counted on a logarithmic scale, so that a few can be seen beside thousands.",
         ),
-        charts.score_histogram(found.histogram, found.threshold),
+        charts.score_histogram(found.histogram, found.threshold, by_chance=found.by_chance),
     )
 
 

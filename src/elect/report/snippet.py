@@ -1,6 +1,6 @@
 """The same run in Python: lines that give the scores of the report again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -18,17 +18,21 @@ def code(
     *,
     database: str | PathLike[str] | None = None,
     saved_as: str | PathLike[str] | None = None,
+    threshold: float | None = None,
 ) -> str:
     """Read the table at ``source``, which has these columns, leave out what was left out, elect and score. A table that
-    was given in Python has no source, and is ``X``."""
+    was given in Python has no source, and is ``X``. ``threshold`` is a chance that a person has set."""
+    table = "X" if source is None else "table"
+    flagged = "detector.labels_ == 1" if threshold is None else "flagged"
     lines = [
         "from elect import ElectDetector" + (", load_detector" if saved_as is not None else ""),
         *([] if source is None else ["from elect.tables import read_table"]),
         "",
         *([] if source is None else [f"table = {_call('read_table', [repr(source)])}{_chosen(columns, options)}"]),
-        f"detector = {_call('ElectDetector', _arguments(options, database))}.fit({'X' if source is None else 'table'})",
+        f"detector = {_call('ElectDetector', _arguments(options, database))}.fit({table})",
         "scores = detector.decision_scores_  # in the order of the table; higher is more outlying",
-        f"print(*detector.explain({'X' if source is None else 'table'}, detector.labels_ == 1), sep='\\n')",
+        *([] if threshold is None else [f"flagged = detector.chance_ >= {threshold!r}"]),
+        f"print(*detector.explain({table}, {flagged}), sep='\\n')",
     ]
     if selection.strategy != options.elected_by:
         lines.insert(
@@ -46,6 +50,48 @@ def code(
         ]
         lines += ["detector.predict(table)  # 1 for an outlier"]
     return "\n".join(lines)
+
+
+def answered_code(
+    source: str,
+    columns: Sequence[str],
+    options: Options,
+    answers: Mapping[int, bool | None],
+    threshold: float,
+    *,
+    database: str | PathLike[str] | None = None,
+) -> str:
+    """Read the table, tell the answers (by the position of the row), and flag the rows from a chance on."""
+    given = {"database": None if database is None else str(Path(database)), "random_state": options.seed or None}
+    arguments = ["table", *(f"{name}={value!r}" for name, value in given.items() if value is not None)]
+    said = [f"{row}: {answer!r}" for row, answer in answers.items()]
+    return "\n".join(
+        [
+            "from elect import Feedback",
+            "from elect.tables import read_table",
+            "",
+            f"table = {_call('read_table', [repr(source)])}{_chosen(columns, options)}",
+            f"feedback = {_call('Feedback', arguments)}",
+            f"answers = {_wrapped(said)}",
+            "for row, odd in answers.items():",
+            "    feedback.tell(row, odd)",
+            "chance = feedback.chance  # in the order of the table",
+            f"flagged = chance >= {threshold!r}",
+            "print(table.frame.filter(flagged))",
+        ]
+    )
+
+
+def _wrapped(items: Sequence[str]) -> str:
+    """A dictionary on lines of a readable length."""
+    lines: list[str] = []
+    line = ""
+    for item in items:
+        if line and len(line) + len(item) > _LONGEST:
+            lines, line = [*lines, line.rstrip()], ""
+        line += f"{item}, "
+    lines.append(line.rstrip(", "))
+    return f"{{{lines[0]}}}" if len(lines) == 1 else "\n".join(["{", *(f"    {one}" for one in lines), "}"])
 
 
 def _chosen(columns: Sequence[str], options: Options) -> str:

@@ -117,6 +117,9 @@ def plane(X: FloatArray, seed: int = 0) -> tuple[FloatArray, float]:
     Values are cut at the 0.5th and 99.5th percentiles of each direction, so that one far row does not press all others
     into a corner; it is then drawn at the border.
     """
+    # The picture does not depend on the scale; products of the largest numbers there are would be infinite.
+    largest = float(np.abs(X).max(initial=0.0))
+    X = X / largest if largest > 1e100 else X
     centered = X - X.mean(axis=0)
     along, shown = _principal(centered, seed)
     span_low, span_high = np.percentile(along, [0.5, 99.5], axis=0)
@@ -150,10 +153,10 @@ def _principal(centered: FloatArray, seed: int) -> tuple[FloatArray, float]:
     ) / total if total else 0.0
 
 
-def rows_to_draw(scores: FloatArray, seed: int) -> IntArray:
+def rows_to_draw(scores: FloatArray, seed: int, most: int = MOST_POINTS) -> IntArray:
     """The rows to draw, ordinary ones first so that outlying ones come on top."""
     order = np.argsort(scores, kind="stable")
-    if len(order) <= MOST_POINTS:
+    if len(order) <= most:
         return order
-    rest = np.random.default_rng(seed).choice(len(order) - MOST_POINTS // 4, 3 * MOST_POINTS // 4, replace=False)
-    return np.concatenate([order[np.sort(rest)], order[-MOST_POINTS // 4 :]])
+    rest = np.random.default_rng(seed).choice(len(order) - most // 4, most - most // 4, replace=False)
+    return np.concatenate([order[np.sort(rest)], order[-(most // 4) :]])

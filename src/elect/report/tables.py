@@ -45,16 +45,17 @@ def table(
     )
 
 
-def controls(name: str, n_rows: int, first: int, *, outliers: bool = False) -> Html:
-    """A search field, a choice of order for narrow screens, and how many rows fit. The script uncovers them, and then
-    shows the ``first`` rows until more are asked for."""
+def controls(name: str, n_rows: int, first: int, *, outliers: bool = False, kinds: Sequence[str] = ()) -> Html:
+    """A search field, a choice of kinds, a choice of order for narrow screens, and how many rows fit. The script
+    uncovers them, and then shows the ``first`` rows until more are asked for."""
     all_rows = wording.count(n_rows, "row")
     only = tag("label", tag("input", type="checkbox"), "outliers only") if outliers else None
     return tag(
         "div",
         tag("label", "Find", tag("input", type="search", placeholder="an id, a column, a value"), class_="wide"),
         only,
-        tag("label", "Sort by", tag("select"), class_="narrow"),
+        _kinds(kinds) if len(kinds) > 1 else None,
+        tag("label", "Sort by", tag("select", name_="order"), class_="narrow"),
         tag("output", all_rows, class_="dim", role="status", data_all=all_rows),
         id=name,
         class_="tools",
@@ -63,6 +64,11 @@ def controls(name: str, n_rows: int, first: int, *, outliers: bool = False) -> H
         data_first=first,
         hidden=True,
     )
+
+
+def _kinds(kinds: Sequence[str]) -> Html:
+    options = [tag("option", "any", value=""), *(tag("option", kind, value=kind) for kind in kinds)]
+    return tag("label", "Kind", tag("select", options, name_="kind"))
 
 
 def _head(head: Head) -> Html:

@@ -125,14 +125,19 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 
 def read(path: str | os.PathLike[str], kind: Kind) -> bytes:
     """The bytes of a file, no more than one of its kind may have and one."""
+    if not isinstance(path, str | os.PathLike):
+        raise StoreError(f"A file is named by a text or a path, got {type(path).__name__}.")
     source = Path(path)
-    if not source.is_file():
-        raise StoreError(f"Cannot read {source}: there is no such file.")
+    shown = str(source)[:300]
     try:
+        if not source.is_file():
+            raise StoreError(f"Cannot read {shown}: there is no such file.")
         with source.open("rb") as file:
             return file.read(kind.max_bytes + 1)
-    except OSError as error:
-        raise StoreError(f"Cannot read {source}: {error.strerror or error}.") from error
+    except (OSError, ValueError) as error:  # a name may be too long, or hold a zero
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"Cannot read {shown}: {getattr(error, 'strerror', None) or error}.") from error
 
 
 @contextmanager

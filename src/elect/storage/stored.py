@@ -75,6 +75,11 @@ class Stored:
         return value
 
 
+def is_number(value: object) -> bool:
+    """Whether a value of a manifest is a number that can be reckoned with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
 def require_below(indices: NDArray[Any], size: int) -> None:
     """Refuse indices that point outside of something of this size."""
     if not bool(((indices >= 0) & (indices < size)).all()):

@@ -5,12 +5,10 @@ Ranks are averaged over neighbouring parameters first: the best of hundreds of n
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from elect.core import Candidate, SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.grid import Grid
+from elect.history.grid import model_order
 from elect.paper.acquisition import neighbor_moments
 from elect.paper.steps import candidates, search_step
 from elect.paper.stopping import Budget
@@ -41,5 +39,4 @@ def fixed_candidates(database: MetaDatabase) -> tuple[Candidate, ...]:
 
 def fixed_order(database: MetaDatabase) -> IntArray:
     """The models by mean rank over a history, the best first."""
-    ranks = database.performance.ranks().mean(axis=0)
-    return np.argsort(Grid.of(database.pool).smoothed(ranks), kind="stable")
+    return model_order(database.performance, database.pool)

@@ -21,3 +21,14 @@ def read_only(values: ArrayLike, dtype: Any = np.float64, order: Any = "K") -> N
         array = array.copy(order=order)
     array.flags.writeable = False
     return array
+
+
+def for_kernel(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values, in one piece and not to be written to: a kernel is compiled for one kind of array, then.
+
+    >>> for_kernel(np.zeros((3, 2))[:, 0]).flags.writeable
+    False
+    """
+    array = np.ascontiguousarray(values).view()
+    array.flags.writeable = False
+    return array

@@ -1,11 +1,16 @@
 """Files that appear whole or not at all."""
 
 import contextlib
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+JUST_NOW = 1.0
+"""Seconds in which a file that was made is not yet taken for a leftover."""
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -25,9 +30,11 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 def appearing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into, which appears under its name when all was written, and not at all otherwise."""
     path = Path(os.path.realpath(path))  # a link stays a link: what it leads to is written
+    _sweep(path)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
+            _locked(descriptor)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -40,6 +47,27 @@ def appearing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed processes left of this file; whoever is still writing holds a lock."""
+    with contextlib.suppress(OSError):
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+            with contextlib.suppress(OSError), left.open("rb") as file:
+                # A new one is left alone for a while: its writer may be about to lock it.
+                if time.time() - left.stat().st_mtime > JUST_NOW and _locked(file.fileno()):
+                    left.unlink()
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock a file until it is closed; False where another holds it, or where the system has no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _flush_folder(folder: Path) -> None:

@@ -1,8 +1,10 @@
 """Growing trees with LightGBM, the only place that imports it: text comes out, read by ``elect.support.trees``."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+from elect.errors import MissingExtra
 from elect.support.arrays import FloatArray
 
 _END_OF_TREES = "end of trees\n"
@@ -28,6 +30,16 @@ class Growth:
     """For each feature 1 where the sum must not fall as it grows, 0 elsewhere; empty for no such rule."""
 
 
+def require_lightgbm() -> Any:
+    """The library, or what to do where it is not there (its own libraries included)."""
+    try:
+        return import_module("lightgbm")
+    except (ImportError, OSError) as error:
+        raise MissingExtra(
+            f"Learning from labelled tables needs the package lightgbm ({error}): run pip install 'elect[train]'."
+        ) from None
+
+
 def boost(
     rows: FloatArray,
     target: FloatArray,
@@ -41,8 +53,7 @@ def boost(
     ``start`` is what the trees are added to, where they go on from something. It runs in one thread: with several its
     sums, and so its trees, depend on how many there are.
     """
-    import lightgbm
-
+    lightgbm = require_lightgbm()
     settings: dict[str, Any] = {
         "objective": "binary" if growth.log_odds else "regression",
         "num_leaves": growth.num_leaves,

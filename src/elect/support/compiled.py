@@ -2,18 +2,27 @@
 
 import hashlib
 import pickle
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 Kernel = Callable[..., Any]
 
 _announced = False
+_kernels: dict[str, list[Any]] = {}
+"""The kernels of each module that was imported."""
+_elsewhere: "tuple[subprocess.Popen[bytes], frozenset[str], float] | None" = None
+"""A process that compiles the kernels of some modules, and until when it is waited for."""
+_PATIENCE = 90.0
 
 
 def compiled(*, fastmath: bool = False) -> Callable[[Kernel], Kernel]:
@@ -34,9 +43,11 @@ def compiled(*, fastmath: bool = False) -> Callable[[Kernel], Kernel]:
         # The cache needs a source file: a function typed at a prompt has none.
         if not function.__code__.co_filename.startswith("<"):
             with suppress(RuntimeError, OSError):  # what numba raises where it finds no folder to write to
-                return _healing(numba.njit(cache=True, **options)(function))
-        kernel: Kernel = numba.njit(**options)(function)
-        return kernel
+                kernel = _healing(numba.njit(cache=True, **options)(function))
+                _kernels.setdefault(function.__module__, []).append(kernel)
+                return kernel
+        alone: Kernel = numba.njit(**options)(function)
+        return alone
 
     return decorate
 
@@ -94,21 +105,55 @@ def _healing(kernel: Any) -> Kernel:
             with suppress(OSError):  # the folder may have gone since
                 keep(signature, data)
 
-        cache.save_overload = save_overload
+        def load_overload(signature: Any, target: Any) -> Any:
+            # numba would load all that compiling needs before it reads machine code: a fifth of a second at every
+            # start. Its runtime is enough; where something is compiled after all, the rest is loaded then.
+            rtsys.initialize(target)
+            while True:
+                coming = _is_coming(kernel)  # asked first: what was made since is found below
+                with cache._guard_against_spurious_io_errors():
+                    found = cache._load_overload(signature, target)
+                if found is not None or not coming:
+                    return found
+                time.sleep(0.02)
+
+        cache.save_overload, cache.load_overload = save_overload, load_overload
     result: Kernel = kernel
     return result
+
+
+def leave_to(process: "subprocess.Popen[bytes]", modules: Iterable[str]) -> None:
+    """Wait for a process that compiles the kernels of these modules, instead of compiling them here, while it runs."""
+    global _elsewhere
+    _elsewhere = process, frozenset(modules), time.monotonic() + _PATIENCE
+
+
+def _is_coming(kernel: Any) -> bool:
+    if _elsewhere is None:
+        return False
+    process, modules, until = _elsewhere
+    return kernel.py_func.__module__ in modules and process.poll() is None and time.monotonic() < until
+
+
+def are_kept(modules: Iterable[str]) -> bool:
+    """Whether each of the modules has machine code on disk."""
+    for name in modules:
+        import_module(name)
+    return all(any(map(_is_kept, _kernels.get(name, ()))) for name in modules)
 
 
 def announce_compilation(*kernels: Kernel) -> None:
     """Say once on standard error that compilation is under way, if any of the kernels is not cached yet."""
     global _announced
-    if _announced or all(_is_cached(kernel) for kernel in kernels):
+    if _announced or all(_is_kept(kernel) for kernel in kernels):
         return
     _announced = True
-    print("elect: compiling kernels for this machine, once; this takes up to a minute ...", file=sys.stderr, flush=True)
+    print(
+        "elect: compiling kernels, once on this machine; that takes some ten seconds ...", file=sys.stderr, flush=True
+    )
 
 
-def _is_cached(kernel: Any) -> bool:
+def _is_kept(kernel: Any) -> bool:
     if getattr(kernel, "signatures", True):
         return True
     try:

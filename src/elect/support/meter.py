@@ -8,8 +8,8 @@ from typing import Any
 class Meter:
     """Counts finished work. This one says nothing."""
 
-    def stage(self, name: str, total: float) -> None:
-        """A new stage of so much work begins; the one before is finished."""
+    def stage(self, name: str, total: float | None) -> None:
+        """A new stage of so much work begins, None where nobody knows how much; the one before is finished."""
 
     def advance(self, amount: float = 1.0) -> None:
         """Some of the stage's work is done."""
@@ -20,7 +20,7 @@ class _Bar(Meter):
         self._progress = progress
         self._task: Any = None
 
-    def stage(self, name: str, total: float) -> None:
+    def stage(self, name: str, total: float | None) -> None:
         if self._task is not None:
             self._progress.update(self._task, completed=self._progress.tasks[self._task].total)
         self._task = self._progress.add_task(name, total=total)

@@ -1,6 +1,10 @@
 """Coarse pieces of work in threads. Kernels release the GIL; the pieces do not depend on the number of threads."""
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 from elect.errors import InvalidInput
 
@@ -14,11 +18,20 @@ def n_threads(n_jobs: int | None) -> int:
     >>> n_threads(None), n_threads(2)
     (1, 2)
     """
-    from joblib import effective_n_jobs
-
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
         raise InvalidInput(f"n_jobs must be None, a positive number or -1 for every core, got {n_jobs!r}.")
-    return min(int(effective_n_jobs(n_jobs)), MOST)
+    if n_jobs is None or n_jobs > 0:
+        return min(n_jobs or 1, MOST)
+    return min(max(1, n_cores() + 1 + n_jobs), MOST)
+
+
+def n_cores() -> int:
+    """The cores that this process may use: not those kept from it, nor more than its container is given."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        allowed = min(allowed, -(-int(quota) // int(period)))  # "max" is no number: no limit
+    return max(1, allowed)
 
 
 def run_chunks(work: Callable[[int, int], None], n: int, size: int, n_jobs: int) -> None:
@@ -28,6 +41,7 @@ def run_chunks(work: Callable[[int, int], None], n: int, size: int, n_jobs: int)
         for start, stop in pieces:
             work(start, stop)
         return
-    from joblib import Parallel, delayed
-
-    Parallel(n_jobs=n_jobs, backend="threading")(delayed(work)(start, stop) for start, stop in pieces)
+    # Not joblib, which looks every ten milliseconds whether its threads are done.
+    with ThreadPoolExecutor(min(n_jobs, len(pieces))) as threads:
+        for done in [threads.submit(work, start, stop) for start, stop in pieces]:
+            done.result()

@@ -11,6 +11,7 @@ tree of one leaf has no splits.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from elect.errors import InvalidInput, StoreError
 from elect.support.arrays import FloatArray, IntArray, read_only
-from elect.support.compiled import compiled
+from elect.support.tree_walk import LaidOutTrees
 
 MAX_TREES = 10_000
 MAX_LEAVES = 4_096
@@ -96,19 +97,11 @@ class TreeEnsemble:
             )
         if not np.isfinite(features).all():
             raise InvalidInput("features must be finite; some are NaN or infinite.")
-        result = np.zeros(len(features))
-        _add_trees(
-            features,
-            self.split_offsets,
-            self.leaf_offsets,
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.leaf_value,
-            result,
-        )
-        return result
+        return self._laid_out.sums(features)
+
+    @cached_property
+    def _laid_out(self) -> LaidOutTrees:
+        return LaidOutTrees.of(*(getattr(self, name) for name, _ in _FIELDS))
 
     @classmethod
     def from_lightgbm_text(cls, text: str) -> "TreeEnsemble":
@@ -179,34 +172,6 @@ def _check_children(trees: TreeEnsemble, n_splits: IntArray) -> None:
 def _require(condition: bool, expected: str) -> None:
     if not condition:
         raise StoreError(f"The trees are not usable: {expected}.")
-
-
-@compiled()
-def _add_trees(
-    features: FloatArray,
-    split_offsets: IntArray,
-    leaf_offsets: IntArray,
-    feature: Int32Array,
-    threshold: FloatArray,
-    left: Int32Array,
-    right: Int32Array,
-    leaf_value: FloatArray,
-    result: FloatArray,
-) -> None:
-    # Trees are the outer loop: one tree stays in the cache while all rows walk it, and each row adds its leaves in the
-    # order of the trees, as LightGBM does, so that sums are equal to the last bit.
-    for t in range(len(split_offsets) - 1):
-        root, leaves = split_offsets[t], leaf_offsets[t]
-        if split_offsets[t + 1] == root:
-            for row in range(len(result)):
-                result[row] += leaf_value[leaves]
-            continue
-        for row in range(len(result)):
-            node = 0
-            while node >= 0:
-                at = root + node
-                node = left[at] if features[row, feature[at]] <= threshold[at] else right[at]
-            result[row] += leaf_value[leaves - 1 - node]
 
 
 _HEADER = ("tree", "version=v4", "num_class=1", "num_tree_per_iteration=1", "label_index=0")

@@ -9,6 +9,7 @@ LONGEST_TEXT = 80
 """A text from a table is cut after so many characters where it stands in a line."""
 
 _LONG_DECIMAL = re.compile(r"[+-]?\d*\.\d{5,}(?:[eE][+-]?\d+)?")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.0+")  # as polars writes moments of frames
 _KEPT = frozenset("\u200c\u200d")  # some scripts join and part letters with these
 _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
@@ -134,16 +135,20 @@ def short(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def cell(value: Any, longest: int = LONGEST_TEXT) -> str:
-    """What a table holds in a cell, as it stands there; only decimals that say nothing are left away.
+    """What a table holds in a cell, as it stands there; only decimals that say nothing are left away, and midnights.
 
     >>> cell(44.880419999999994), cell("1048.36058"), cell("$5.10"), cell(2013.0), cell(None), cell("")
     ('44.88', '1048.4', '$5.10', '2013', 'missing', 'missing')
+    >>> cell("1970-01-01 00:00:00.000000000"), cell("2024-06-12 19:38:00.000000")
+    ('1970-01-01', '2024-06-12 19:38:00')
     """
     if value is None or value == "" or value != value:
         return "missing"
     text = str(value)
     if _LONG_DECIMAL.fullmatch(text) or (isinstance(value, float) and value.is_integer()):
         return number(float(text))
+    if when := _MOMENT.fullmatch(text):
+        return when[1] if when[2] == "00:00:00" else f"{when[1]} {when[2]}"
     return short(text, longest)
 
 

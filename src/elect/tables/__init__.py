@@ -3,6 +3,7 @@
 read_table, iter_batches  ->  Table  ->  ColumnTreatment  ->  matrix, features, summary
 """
 
+from elect.tables.data import is_frame
 from elect.tables.errors import (
     DuplicateColumns,
     MissingExtra,
@@ -35,6 +36,7 @@ __all__ = [
     "TooFewRows",
     "UnknownColumn",
     "UnreadableFile",
+    "is_frame",
     "iter_batches",
     "read_labels",
     "read_table",

@@ -181,3 +181,12 @@ def _series(values: Any) -> "pl.Series":
         except Exception:  # integers beyond 64 bits and the like
             pass
     return pl.Series([None if value is None or value != value else str(value) for value in plain], dtype=pl.String)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data is a table with named columns, which are treated, rather than an array of numbers."""
+    if isinstance(data, np.ndarray):
+        return data.dtype.names is not None
+    # A lazy frame is asked for nothing: its columns may cost a look at the whole file.
+    known = isinstance(data, Table | Mapping) or hasattr(data, "collect_schema")
+    return known or (hasattr(data, "columns") and (hasattr(data, "shape") or hasattr(data, "collect")))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from elect.errors import ElectError, InvalidInput
+from elect.errors import InvalidInput, MissingExtra
 from elect.support import wording
 
 
@@ -35,10 +35,6 @@ class NoUsableColumn(TableError):
     """A table in which no column tells one row from another."""
 
 
-class MissingExtra(ElectError, ImportError):
-    """A format that needs a package which is not installed."""
-
-
 def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownColumn:
     """The error for a column that was asked for by an option and is not there.
 
@@ -51,3 +47,15 @@ def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownCol
         f"Unknown column {name!r} in {option}: it must be one of the table's {wording.count(len(columns), 'column')} "
         f"({wording.quoted(columns)}).{hint}"
     )
+
+
+__all__ = [
+    "DuplicateColumns",
+    "MissingExtra",
+    "NoUsableColumn",
+    "RaggedRows",
+    "TableError",
+    "TooFewRows",
+    "UnknownColumn",
+]
+__all__ += ["UnreadableFile", "unknown_column"]

@@ -1,7 +1,7 @@
 """One reader for each file format. Each gives polars frames, whole or a batch at a time."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -50,6 +50,9 @@ _SUFFIX = {
     ".pkl": "other",
     ".pickle": "other",
 }
+SUFFIXES = (".csv", ".tsv", ".txt", *(suffix for suffix, kind in _SUFFIX.items() if kind != "other"))
+"""How the names of tables end."""
+
 _READS = "give a CSV, TSV, Parquet, Arrow/Feather or Excel file"
 
 
@@ -157,10 +160,15 @@ def read_parquet(path: Path, notes: Notes) -> "pl.DataFrame":
         return _frame(path, import_module("pyarrow.parquet").ParquetFile(str(path)).read(), notes=notes)
 
 
-def parquet_batches(path: Path, rows: int, notes: Notes) -> Iterator["pl.DataFrame"]:
+def parquet_batches(
+    path: Path, rows: int, notes: Notes, columns: Sequence[str] | None = None
+) -> Iterator["pl.DataFrame"]:
     with opening(path, "Parquet"):
         file = import_module("pyarrow.parquet").ParquetFile(str(path))
-        batches = file.iter_batches(batch_size=rows)
+        stored = file.schema_arrow.names
+        # The names of people may differ from the stored ones (blanks): then all columns are read.
+        some = list(columns) if columns is not None and set(columns) <= set(stored) else None
+        batches = file.iter_batches(batch_size=rows, columns=some)
         yield from _regroup((_frame(path, batch, notes=notes) for batch in batches), rows)
 
 
@@ -170,7 +178,9 @@ def read_arrow(path: Path, notes: Notes) -> "pl.DataFrame":
         return _frame(path, _ipc(path).read_all(), notes=notes)
 
 
-def arrow_batches(path: Path, rows: int, notes: Notes) -> Iterator["pl.DataFrame"]:
+def arrow_batches(
+    path: Path, rows: int, notes: Notes, columns: Sequence[str] | None = None
+) -> Iterator["pl.DataFrame"]:
     foreign.check(path, "arrow")
     with opening(path, "Arrow"):
         file = _ipc(path)

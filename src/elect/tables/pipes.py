@@ -20,6 +20,9 @@ from elect.tables.errors import TableError, UnreadableFile
 LARGEST = 32 << 30
 """The copy of a pipe may have so many bytes."""
 
+SPARE = 1 << 30
+"""Bytes that stay free where it is copied to."""
+
 PATIENCE = 20.0
 """Seconds to wait for someone to begin to write to a pipe."""
 
@@ -77,9 +80,9 @@ def _is_pipe(path: Path) -> bool:
         mode = path.stat().st_mode
     except (OSError, ValueError):
         return False
-    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode):
-        raise UnreadableFile(f"{path} is a device, not a file; give a table.")
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+    if stat.S_ISBLK(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and not path.samefile(os.devnull)):
+        raise UnreadableFile(f"{path} is a device, not a file; give a table.")  # it may have no end
+    return stat.S_ISFIFO(mode)
 
 
 def _copied(path: Path) -> Path:
@@ -95,7 +98,10 @@ def _copied(path: Path) -> Path:
         finally:
             if name != "-":
                 os.close(source)
-    except OSError as error:
+    except (OSError, TableError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, TableError):
+            raise
         raise UnreadableFile(f"{name} cannot be read: {error.strerror or error}.") from None
     ending = next((ending for magic, ending in _ENDINGS if head.startswith(magic)), "")
     return target.rename(target.with_name(target.name + ending)) if not target.suffix else target
@@ -127,4 +133,6 @@ def _copy(source: int, target: Path, name: str) -> bytes:
             head, size = head or chunk[:8], size + len(chunk)
             if size > LARGEST:
                 raise UnreadableFile(f"{name} has more than {wording.count(LARGEST >> 30)} GB; give a file.")
+            if size >> 26 > size - len(chunk) >> 26 and shutil.disk_usage(target.parent).free < SPARE:
+                raise UnreadableFile(f"{name} has more than there is room for in {target.parent.parent}; give a file.")
             file.write(chunk)

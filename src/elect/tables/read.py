@@ -1,6 +1,6 @@
 """From a file or an object in memory to a ``Table``, whole or a batch at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from elect.tables.arrow import Notes
 from elect.tables.data import from_data
 from elect.tables.dialect import Dialect, detect_dialect
 from elect.tables.reading import Reading
+from elect.tables.room import check_room
 from elect.tables.table import Table, column_names
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def read_table(
     source = str(data)
     with pipes.as_file(Path(data)) as path:
         kind = files.file_format(path)
+        check_room(path, kind, None)
         notes = Notes()
         if kind == "text":
             with files.opening(path):
@@ -66,17 +68,21 @@ def iter_batches(
     delimiter: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[Table]:
     """The table in a file, ``rows`` rows at a time, for files larger than memory.
+
+    Of a Parquet file no more than ``columns`` is read, where they are given and there; otherwise all columns come.
 
     Text, Parquet and Arrow files are streamed; other formats are read whole and cut. Row ids go on counting from
     batch to batch, so together the batches are exactly what ``read_table`` gives.
     """
-    if rows < 1:
-        raise InvalidInput(f"rows must be at least 1, got {rows}.")
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise InvalidInput(f"rows must be a whole number of at least 1, got {rows!r}.")
     source, first, notes = str(path), 0, Notes()
     with pipes.as_file(Path(path), again=True) as file:
         kind = files.file_format(file)
+        check_room(file, kind, rows)
         if kind == "text":
             with files.opening(file):
                 dialect = detect_dialect(file, encoding=encoding, delimiter=delimiter, header=header, decimal=decimal)
@@ -86,7 +92,7 @@ def iter_batches(
             if first == 0:
                 files.read_text(file, dialect)
         elif kind in _BATCHES:
-            for frame in _BATCHES[kind](file, rows, notes):
+            for frame in _BATCHES[kind](file, rows, notes, columns):
                 yield _typed(frame, source, Reading(_FORMATS[kind]), notes, first)
                 first += frame.height
             if first == 0:
@@ -103,7 +109,7 @@ _WHOLE: dict[str, Callable[[Path, Notes], "pl.DataFrame"]] = {
     "arrow": files.read_arrow,
     "feather": files.read_feather_v1,
 }
-_BATCHES: dict[str, Callable[[Path, int, Notes], Iterator["pl.DataFrame"]]] = {
+_BATCHES: dict[str, Callable[[Path, int, Notes, Sequence[str] | None], Iterator["pl.DataFrame"]]] = {
     "parquet": files.parquet_batches,
     "arrow": files.arrow_batches,
 }

@@ -44,7 +44,7 @@ export async function undo() {
 export const setThreshold = (threshold) => attempt("/api/threshold", { threshold });
 export const setAim = (aim) => attempt("/api/aim", { aim });
 export const stop = () => attempt("/api/stop");
-export const search = (left_out) => attempt("/api/search", { left_out });
+export const search = (left_out, strategy) => attempt("/api/search", { left_out, strategy });
 export const end = () => attempt("/api/end");
 
 export const openRow = (position) => go({ row: position });

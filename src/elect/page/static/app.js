@@ -36,7 +36,7 @@ function header(now) {
   } else bar.removeAttribute("value");
   byId("stop").hidden = now.phase !== "searching";
   const words = {
-    searching: progress.done && progress.total ? `${count(progress.done)} of ${count(progress.total)} models` : progress.doing,
+    searching: !progress.done ? progress.doing : progress.total ? `${count(progress.done)} of ${count(progress.total)} models` : `${plural(progress.done, "model")} scored`,
     finishing: progress.doing,
     ready: ranking ? `${plural(ranking.flagged.count, "row")} flagged` : "",
     failed: "failed",
@@ -119,10 +119,6 @@ fill(
   ),
 );
 
-store.table = await get("/api/table");
-document.title = `${store.table.name} · elect`;
-byId("file").textContent = store.table.name;
-byId("size").textContent = `${plural(store.table.rows, "row")}, ${plural(store.table.columns.length, "column")}`;
 readAddress(NAMES);
 listen(
   (now) => {
@@ -139,3 +135,9 @@ listen(
     }
   },
 );
+
+store.table = await get("/api/table");
+document.title = `${store.table.name} · elect`;
+byId("file").textContent = store.table.name;
+byId("size").textContent = `${plural(store.table.rows, "row")}, ${plural(store.table.columns.length, "column")}`;
+show();

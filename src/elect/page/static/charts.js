@@ -8,7 +8,10 @@ const W = 160;
 /** The histogram of a column, flagged rows on top, the place of one row marked if there is one. */
 export function histogram(bars, { name, value = null, bin = null, number = null, height = 34 }) {
   const total = bars.counts.reduce((sum, c) => sum + c, 0) || 1;
-  if (bars.distinct > Math.max(20, total / 2)) return h("small", {}, `${plural(bars.distinct, "different value")}`);
+  if (bars.distinct > Math.max(20, total / 2)) return h("small", {}, plural(bars.distinct, "different value"));
+  if (bars.edges ? bars.ends[0] === bars.ends[1] : bars.counts.length === 1 && !bars.missing) {
+    return h("small", {}, "the same in all rows");
+  }
   const n = bars.counts.length || 1;
   const most = Math.max(1, ...bars.counts.map((c) => Math.sqrt(c)));
   const step = W / n;
@@ -27,9 +30,12 @@ export function histogram(bars, { name, value = null, bin = null, number = null,
   if (bars.edges && bin !== null && bin >= 0) {
     const [low, high] = [bars.edges[0], bars.edges.at(-1)];
     const at = number === null ? (bin + 0.5) / n : (number - low) / (high - low);
+    // A value beyond the picture has an arrow that points out of it.
+    const out = at < 0 ? -1 : at > 1 ? 1 : 0;
     const x = Math.min(Math.max(at, 0.012), 0.988) * W;
-    picture.push(svg("path", { d: `M${x} 7L${x - 4} 0H${x + 4}Z`, class: "pin" }));
-    picture.push(svg("line", { x1: x, x2: x, y1: 6, y2: height, class: "pinline" }));
+    const tip = out ? `M${x + out * 2} 4L${x - out * 7} 0V8Z` : `M${x} 7L${x - 4} 0H${x + 4}Z`;
+    picture.push(svg("path", { d: tip, class: out ? "pin beyond" : "pin" }));
+    picture.push(svg("line", { x1: x, x2: x, y1: 6, y2: height, class: out ? "pinline beyond" : "pinline" }));
   }
   const drawn = svg(
     "svg",

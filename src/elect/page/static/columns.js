@@ -2,14 +2,14 @@
 
 import { search } from "./act.js";
 import { histogram } from "./charts.js";
-import { fill, h } from "./dom.js";
+import { breakable, fill, h } from "./dom.js";
 import { get } from "./net.js";
 import { percent, plural } from "./words.js";
 
 export function columnsView() {
   const body = h("tbody");
   const note = h("p", { class: "dim" }, "Switch a column off to search again without it. Answers stay.");
-  const heads = ["use", "column", "what was done", "missing", "all rows, flagged ones on top"];
+  const heads = ["use", "column", "all rows, flagged ones in red", "missing", "what was done"];
   const element = h(
     "section",
     { class: "view columns", "aria-label": "Columns" },
@@ -24,31 +24,34 @@ export function columnsView() {
   let version = null;
 
   function line(column, now, used) {
-    const isId = column.role === "id" || column.role === "label";
-    const isLast = used === 1 && !column.left_out && !isId;
+    const isApart = !isUsed(column) && !column.left_out;
+    const isLast = used === 1 && isUsed(column);
     const box = h("input", {
       type: "checkbox",
       role: "switch",
       "aria-label": `Use the column ${column.name}`,
-      disabled: isId || isLast,
+      disabled: isApart || isLast,
       onchange: () => {
         const left = new Set(now.left_out);
         if (box.checked) left.delete(column.name);
         else left.add(column.name);
-        search([...left]);
+        search([...left], now.strategy);
       },
     });
-    box.checked = !column.left_out && !isId;
+    box.checked = isUsed(column);
     return h(
       "tr",
-      { class: column.left_out ? "off" : null },
+      { class: isUsed(column) ? null : "off" },
       h("td", {}, box),
-      h("th", { scope: "row" }, column.name, column.kind && h("small", {}, column.role === "feature" || column.role === column.kind ? column.kind : `${column.role}, ${column.kind}`)),
+      h("th", { scope: "row" }, breakable(column.name), column.kind && h("small", {}, column.role === "feature" || column.role === column.kind ? column.kind : `${column.role}, ${column.kind}`)),
+      h("td", { class: "chart" }, histogram(column.bars, { name: column.name, height: 40 }), words(column.bars)),
+      h("td", { class: column.missing ? "number" : "none dim" }, column.missing ? percent(column.missing) : "–"),
       h("td", {}, column.done ?? "", column.why && h("small", {}, column.why)),
-      h("td", { class: "number" }, column.missing ? percent(column.missing) : "none"),
-      h("td", { class: "chart" }, histogram(column.bars, { name: column.name, height: 44 }), words(column.bars)),
     );
   }
+
+  /** Whether a column takes part: not the id, not the label, not one that was dropped. */
+  const isUsed = (column) => !column.left_out && !["id", "label", "dropped"].includes(column.role);
 
   /** The commonest words, for columns that hold words. */
   function words(bars) {
@@ -69,7 +72,7 @@ export function columnsView() {
         const found = await get("/api/columns");
         if (wanted !== version) return;
         const focus = document.activeElement?.getAttribute("aria-label");
-        const used = found.columns.filter((c) => !c.left_out && c.role !== "id" && c.role !== "label").length;
+        const used = found.columns.filter(isUsed).length;
         fill(body, found.columns.map((column) => line(column, now, used)));
         fill(note, [
           now.left_out.length ? `${plural(now.left_out.length, "column")} left out. ` : "",

@@ -39,6 +39,9 @@ export function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }
 
+/** The name of a column, which may be broken after an underscore rather than anywhere. */
+export const breakable = (name) => name.split(/(?<=_)/).flatMap((part) => [part, h("wbr")]);
+
 export const byId = (id) => document.getElementById(id);
 
 /** Call a function once things have been quiet for a while. */

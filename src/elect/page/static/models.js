@@ -1,45 +1,65 @@
 // The elected detector, the election as it happened, how far the families agree, and two models side by side.
 
-import { openRow, say } from "./act.js";
+import { openRow, say, search as again } from "./act.js";
 import { chanceBar, trace } from "./charts.js";
 import { fill, h } from "./dom.js";
 import { get, post } from "./net.js";
+import { store } from "./store.js";
 import { count, plural } from "./words.js";
 
 const fixed = (value, digits = 2) => (value === null || value === undefined ? "" : value.toFixed(digits));
 
+const WAYS = [
+  ["committee", "the committee", "Of the quick models, the one that ranks the rows most as the committee does."],
+  ["elect", "the paper's search", "Few models are scored, similar tasks of the history found, and the best model on them is the pick."],
+  ["fixed", "the history alone", "Nothing is scored: the model that did best on average over the history."],
+];
+
 export function modelsView() {
   const pick = h("div", { class: "card" });
-  const search = h("div", { class: "card" });
+  const way = h("select", { id: "way", onchange: () => again(store.now.left_out, way.value) }, WAYS.map(([name, text]) => h("option", { value: name }, text)));
+  const search = h("div", {});
+  const election = h(
+    "div",
+    { class: "card" },
+    h("div", { class: "beside-head" }, h("h2", {}, "The election"), h("label", { for: "way", class: "dim" }, "elect by"), way),
+    search,
+  );
   const agree = h("div", { class: "card" });
   const one = h("select", { id: "one", "aria-label": "One model", onchange: compare });
   const other = h("select", { id: "other", "aria-label": "Another model", onchange: compare });
   const sides = h("div", { class: "sides", role: "status" });
   const twoModels = h(
     "div",
-    { class: "card" },
+    { class: "card across" },
     h("h2", {}, "Two models side by side"),
     h("div", { class: "choose" }, one, h("span", { class: "dim" }, "and"), other),
     sides,
   );
-  const element = h("section", { class: "view models", "aria-label": "Models" }, pick, search, agree, twoModels);
+  const element = h(
+    "section",
+    { class: "view models", "aria-label": "Models" },
+    h("div", { class: "column" }, pick, agree),
+    h("div", { class: "column" }, election),
+    twoModels,
+  );
   let version = null;
 
   function showPick(found, now) {
     const chosen = found.selection;
     const id = chosen?.pick ?? now.ranking?.pick ?? found.steps.at(-1)?.pick;
+    const rank = chosen?.expected_rank;
     const facts = chosen && [
-      ["models evaluated", count(chosen.evaluated.length)],
+      ["models scored", count(chosen.evaluated.length)],
       ["seconds", fixed(chosen.seconds, 1)],
-      chosen.expected_rank && ["expected rank", `${fixed(chosen.expected_rank.expected, 0)} (${fixed(chosen.expected_rank.low, 0)} to ${fixed(chosen.expected_rank.high, 0)})`],
+      rank && ["expected rank among all models", `${fixed(rank.expected, 0)} (${fixed(rank.low, 0)} to ${fixed(rank.high, 0)})`],
     ];
     fill(pick, [
       h("h2", {}, chosen ? "The detector to keep" : "The pick so far"),
       h("p", { class: "pick" }, id ?? "none yet"),
       chosen && h("p", {}, chosen.why),
       facts && h("dl", { class: "figures" }, facts.filter(Boolean).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-      chosen && h("p", { class: "dim" }, `The search stopped because ${chosen.stopped_because}.`),
-      neighbors(found),
+      chosen && h("p", { class: "dim" }, `It ended because ${chosen.stopped_because}. The rows are ranked by the committee, whichever model is kept.`),
     ]);
   }
 
@@ -47,41 +67,53 @@ export function modelsView() {
     const chosen = found.selection;
     const near = chosen?.neighbors.length ? chosen.neighbors : found.neighbors;
     if (!near.length) return null;
-    const shown = chosen?.candidates.slice(0, 3).filter((c) => c.on_neighbors.length === near.length) ?? [];
-    return h(
-      "details",
-      { open: true },
-      h("summary", {}, "Similar tasks of the history"),
+    const best = chosen?.candidates[0];
+    const known = best?.on_neighbors.length === near.length;
+    return [
+      h("h3", {}, "Similar tasks of the history"),
       scrolling(
         "Similar tasks",
-        ["task", "similarity", ...shown.map((c) => c.id)],
-        near.map((n, i) => [n.task, fixed(n.similarity), ...shown.map((c) => fixed(c.on_neighbors[i]))]),
+        ["task", "similarity", ...(known ? ["AP of the pick there"] : [])],
+        near.map((n, i) => [n.task, fixed(n.similarity), ...(known ? [fixed(best.on_neighbors[i])] : [])]),
       ),
-    );
+    ];
   }
 
-  function showSearch(found) {
+  /** The steps after which another model was ahead. */
+  function turns(steps) {
+    const changed = steps.filter((s, i) => i === 0 || s.pick !== steps[i - 1].pick);
+    return [
+      h("h3", {}, "Who was ahead"),
+      scrolling(
+        "Who was ahead",
+        ["after", "pick"],
+        changed.map((s) => [s.index === 0 ? "the history alone" : plural(s.index, "model"), s.pick]).reverse(),
+      ),
+    ];
+  }
+
+  function showSearch(found, now) {
     const steps = found.steps;
     const isSearch = steps.filter((s) => s.similarity !== null || s.expected_improvement !== null).length > 1;
+    way.value = now.strategy;
     fill(search, [
-      h("h2", {}, "The election"),
-      h(
-        "p",
-        { class: "dim" },
-        isSearch
-          ? "Each step scores one more model and estimates anew which labelled tasks this table resembles."
-          : "Every model was scored, and the pick was made from all of their scores.",
-      ),
+      h("p", { class: "dim" }, WAYS.find(([name]) => name === now.strategy)?.[2]),
       isSearch && steps.length > 1 && trace(steps),
-      steps.length > 0 &&
+      steps.length > 1 && turns(steps),
+      neighbors(found),
+      steps.length > 1 &&
         h(
           "details",
           {},
           h("summary", {}, plural(steps.length, "step")),
           scrolling(
             "Steps of the election",
-            ["step", "phase", "model", "similarity", "expected improvement", "pick after it"],
-            steps.slice(-400).map((s) => [s.index, s.phase, s.failure ? `${s.evaluated ?? ""} failed: ${s.failure}` : (s.evaluated ?? ""), fixed(s.similarity), s.expected_improvement === null ? "" : s.expected_improvement.toPrecision(2), s.pick]),
+            isSearch ? ["step", "phase", "model", "similarity", "expected improvement", "pick after it"] : ["step", "model", "pick after it"],
+            steps.slice(-400).map((s) => {
+              const model = s.failure ? `${s.evaluated ?? ""} failed: ${s.failure}` : (s.evaluated ?? "");
+              const worth = s.expected_improvement === null ? "" : s.expected_improvement.toPrecision(2);
+              return isSearch ? [s.index, s.phase, model, fixed(s.similarity), worth, s.pick] : [s.index, model, s.pick];
+            }),
           ),
         ),
     ]);
@@ -110,7 +142,7 @@ export function modelsView() {
             h("p", { class: "dim" }, "Rank correlation of what two families say about the rows. Where they disagree, look at the rows."),
             h(
               "div",
-              { class: "scroll", tabindex: "0", role: "region", "aria-label": "Agreement of the families" },
+              { class: "scroll whole", tabindex: "0", role: "region", "aria-label": "Agreement of the families" },
               h(
                 "table",
                 { class: "heat" },
@@ -135,7 +167,10 @@ export function modelsView() {
     twoModels.hidden = ids.length < 2;
     if (twoModels.hidden) return;
     const before = [one.value, other.value];
-    for (const select of [one, other]) fill(select, ids.map((id) => h("option", { value: id }, id)));
+    const families = Map.groupBy(ids, (id) => id.split("(")[0]);
+    for (const select of [one, other]) {
+      fill(select, [...families].map(([name, members]) => h("optgroup", { label: name }, members.map((id) => h("option", { value: id }, id)))));
+    }
     const chosen = ids.includes(found.selection.pick) ? found.selection.pick : ids[0];
     one.value = ids.includes(before[0]) ? before[0] : chosen;
     const family = (id) => id.split("(")[0];
@@ -179,7 +214,7 @@ export function modelsView() {
         const found = await get("/api/models");
         if (wanted !== version) return;
         showPick(found, now);
-        showSearch(found);
+        showSearch(found, now);
         showAgreement(found);
         showChoices(found);
       } catch (error) {

@@ -1,8 +1,12 @@
 // The only way to the server: JSON in, JSON out, and one stream of events.
 
 async function answer(response) {
-  const content = await response.json().catch(() => ({ error: `The server answered ${response.status}.` }));
-  if (!response.ok) throw new Error(content.error ?? `The server answered ${response.status}.`);
+  const content = await response.json().catch((error) => {
+    // A request that was taken back while its answer was read is no answer.
+    if (error.name === "AbortError") throw error;
+    return null;
+  });
+  if (!response.ok || content === null) throw new Error(content?.error ?? `The server answered ${response.status}.`);
   return content;
 }
 

@@ -2,9 +2,9 @@
 
 import { answer, closeRow, openRow, undo } from "./act.js";
 import { chanceBar, histogram } from "./charts.js";
-import { fill, h } from "./dom.js";
+import { breakable, fill, h } from "./dom.js";
 import { get } from "./net.js";
-import { count, SAID } from "./words.js";
+import { count, readable, SAID } from "./words.js";
 
 /** Buttons to answer about a row. */
 export function answerButtons(row, { withUndo = false, canUndo = false } = {}) {
@@ -92,11 +92,17 @@ function valueRow(column, reason) {
   return h(
     "tr",
     { class: reason ? "odd" : null },
-    h("th", { scope: "row" }, column.name, reason?.usual ? h("small", {}, reason.usual) : null),
-    h("td", { class: "mine" }, column.value || empty),
-    h("td", { class: "dim" }, column.ordinary ?? ""),
+    h("th", { scope: "row" }, breakable(column.name), reason?.usual ? h("small", {}, reason.usual) : null),
+    h("td", { class: "mine" }, value(column.value) || empty),
+    h("td", { class: "dim" }, value(column.ordinary) ?? ""),
     h("td", { class: "chart" }, histogram(column.bars, column)),
   );
+}
+
+/** A value as people read it; a long text is scrolled in its own box. */
+function value(text) {
+  if (!text || text.length < 120) return text && h("span", { title: text }, readable(text));
+  return h("div", { class: "long", tabindex: "0", role: "group", "aria-label": "a long text" }, text);
 }
 
 /** The drawer: shows the row of the address, and follows every change. */

@@ -8,9 +8,10 @@ import { go, PLAIN, store, view } from "./store.js";
 import { threshold } from "./threshold.js";
 import { count, plural, reasonsLine } from "./words.js";
 
-const HEIGHT = 33;
+const HEIGHT = 30;
 const BLOCK = 100;
 const SPARE = 12;
+const MANY = 40;
 
 export function rowsView() {
   const slider = threshold();
@@ -21,7 +22,7 @@ export function rowsView() {
     "aria-label": "Rows, the oddest first",
     onkeydown: (event) => onKey(event),
   });
-  const scroller = h("div", { class: "scroller", onscroll: () => requestAnimationFrame(draw) }, table);
+  const scroller = h("div", { class: "scroller", onscroll: () => requestAnimationFrame(() => draw()) }, table);
   const empty = h("p", { class: "empty dim", hidden: true });
   const element = h("section", { class: "view rows", "aria-label": "Rows" }, slider.element, bar.element, scroller, empty);
 
@@ -34,6 +35,8 @@ export function rowsView() {
   let key = null;
   let asked = null;
   let sorted = null;
+  let ends = [];
+  let span = [0, Infinity];
   const waiting = new Map();
 
   const columns = () => store.table.columns.map((c, place) => ({ ...c, place })).filter((c) => c.name !== store.table.id);
@@ -45,12 +48,12 @@ export function rowsView() {
   function head() {
     const isNarrow = matchMedia("(max-width: 760px)").matches;
     const heads = [
-      { sort: "place", text: "#", width: isNarrow ? 2.9 : 4, number: true, still: true },
-      { sort: "row", text: store.table.id, width: isNarrow ? 6.6 : 9 },
-      { sort: "chance", text: "chance", width: isNarrow ? 7.2 : 8.4 },
-      { sort: null, text: "odd?", width: 5.2, still: true },
-      ...(hasKinds() ? [{ sort: "kind", text: "kind", width: 10.5 }] : []),
-      { sort: null, text: "why", width: 23, still: true },
+      { sort: "place", text: "#", width: Math.max(2.4, 1.2 + 0.5 * count(store.table.rows).length), number: true, still: true },
+      { sort: "row", text: store.table.id, width: Math.min(named(), isNarrow ? 6.6 : 12) },
+      { sort: "chance", text: "chance", width: isNarrow ? 7 : 7.6 },
+      { sort: null, text: "odd?", width: 4.7, still: true },
+      ...(hasKinds() ? [{ sort: "kind", text: "kind", width: 10 }] : []),
+      { sort: null, text: "why", width: isNarrow ? 18 : 21, still: true },
       ...columns().map((c) => ({ sort: `column:${c.name}`, text: c.name, width: wide(c), number: c.number })),
     ];
     const cells = heads.map((one) => {
@@ -66,15 +69,17 @@ export function rowsView() {
     const group = h("colgroup", {}, heads.map((one) => h("col", { style: { width: `${one.width}rem` } })));
     fill(table, [group, h("thead", {}, h("tr", { "aria-rowindex": "1" }, cells)), body]);
     table.style.width = `${heads.reduce((sum, one) => sum + one.width, 0)}rem`;
+    // Where each column ends: of a wide table only the columns in sight are drawn.
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    let end = 0;
+    ends = heads.map((one) => (end += one.width * rem)).slice(-columns().length);
+    // The name of a row stays in sight when the table is scrolled sideways.
+    table.style.setProperty("--first", `${heads[0].width}rem`);
   }
 
-  function wide(column) {
-    let longest = column.name.length + 2;
-    for (const block of blocks.values()) {
-      for (const row of block) longest = Math.max(longest, row.cells[column.place]?.length ?? 0);
-    }
-    return Math.min(Math.max(longest * 0.52 + 1.6, 5), 16);
-  }
+  const longest = (text) => Math.max(0, ...[...blocks.values()].flat().map((row) => text(row)?.length ?? 0));
+  const wide = (column) => Math.min(Math.max(Math.min(column.name.length * 0.5 + 1.9, 9), longest((row) => row.cells[column.place]) * 0.46 + 1.5, 4), 14);
+  const named = () => Math.max(store.table.id.length * 0.5 + 1.9, longest((row) => row.row) * 0.52 + 1.4, 4);
 
   function sortBy(sort, again) {
     const descending = again ? !view.query.descending : sort !== "row" && !columns().some((c) => `column:${c.name}` === sort && !c.number);
@@ -135,10 +140,16 @@ export function rowsView() {
   const first = () => Math.max(0, Math.floor(scroller.scrollTop / HEIGHT) - SPARE);
   const last = () => Math.max(0, Math.ceil((scroller.scrollTop + scroller.clientHeight) / HEIGHT) + SPARE);
 
+  /** The columns in sight, in steps, so that they rarely change while the table is scrolled. */
+  function inSight() {
+    if (ends.length <= MANY) return [0, ends.length];
+    const [left, right] = [scroller.scrollLeft, scroller.scrollLeft + scroller.clientWidth];
+    const [from, to] = [ends.findIndex((end) => end > left), ends.findIndex((end) => end > right)];
+    return [Math.max(0, Math.floor(from / 8) * 8 - 8), to < 0 ? ends.length : Math.min(ends.length, Math.ceil(to / 8) * 8 + 8)];
+  }
+
   function refresh() {
-    for (const line of drawn.values()) line.remove();
-    drawn.clear();
-    draw();
+    draw(true);
     table.setAttribute("aria-rowcount", String(total + 1));
     empty.hidden = total > 0;
     scroller.hidden = total === 0 && blocks.size > 0;
@@ -146,9 +157,13 @@ export function rowsView() {
     bar.counted(total);
   }
 
-  function draw() {
+  function draw(anew = false) {
     if (!body || !store.now?.ranking) return;
+    // Read before anything changes: a table that is shorter for a moment would be scrolled back.
     const [from, to] = [first(), Math.min(last(), total)];
+    const columnsNow = inSight();
+    anew ||= columnsNow.join() !== span.join();
+    span = columnsNow;
     for (const [index, line] of drawn) {
       if (index < from || index >= to) {
         line.remove();
@@ -159,7 +174,7 @@ export function rowsView() {
       const block = blocks.get(Math.floor(index / BLOCK));
       if (!block) fetchBlock(Math.floor(index / BLOCK), key);
       const old = drawn.get(index);
-      if (old && (old.dataset.position || !block)) continue;
+      if (!anew && old && (old.dataset.position || !block)) continue;
       const line = block?.[index % BLOCK] ? lineOf(block[index % BLOCK], index) : blank(index);
       if (old) old.replaceWith(line);
       else {
@@ -176,6 +191,8 @@ export function rowsView() {
 
   const blank = (index) =>
     h("tr", { id: `r${index}`, class: "blank", "aria-rowindex": index + 2 }, h("td", { colspan: columns().length + 5 + hasKinds() }, "…"));
+
+  const unseen = (n) => n > 0 && h("td", { colspan: n, "aria-hidden": "true" });
 
   function lineOf(row, index) {
     const reasons = new Map(row.reasons.map((reason) => [reason.column, reason]));
@@ -203,13 +220,15 @@ export function rowsView() {
       h("td", { class: "ask" }, row.answer === "unknown" ? h("span", { class: "dim" }, "?") : null, said("yes", "y", "Odd"), said("no", "n", "Fine")),
       hasKinds() && h("td", {}, row.flagged ? row.kind : ""),
       h("td", { class: "why", title: why }, why),
-      columns().map((c) => {
+      unseen(span[0]),
+      columns().slice(...span).map((c) => {
         const value = row.cells[c.place];
         const reason = reasons.get(c.name);
         const title = reason?.usual ? `${value ?? "missing"}: ${reason.usual}` : value;
         const shown = value || h("span", { class: "dim" }, "–");
         return h("td", { class: `${c.number ? "number" : ""}${reason ? " odd" : ""}`, title }, reason ? h("mark", {}, shown) : shown);
       }),
+      unseen(ends.length - span[1]),
     );
   }
 
@@ -300,9 +319,9 @@ export function rowsView() {
     let kinds = "";
     return {
       element,
-      counted: (n) => fill(counted, n === store.table.rows ? plural(n, "row") : `${count(n)} of ${plural(store.table.rows, "row")}`),
+      counted: (n) => fill(counted, n === store.table.rows ? null : `${count(n)} of ${plural(store.table.rows, "row")}`),
       update(now) {
-        if (!column.options.length) fill(column, [h("option", { value: "" }, "in any column"), store.table.columns.map((c) => h("option", { value: c.name }, c.name))]);
+        if (!column.options.length) fill(column, [h("option", { value: "" }, "any column"), store.table.columns.map((c) => h("option", { value: c.name }, c.name))]);
         const known = now.ranking.kinds.map((one) => `${one.kind} ${one.count}`).join();
         if (known !== kinds) {
           kinds = known;
@@ -319,6 +338,16 @@ export function rowsView() {
     };
   }
 
+  /** What is going on before there is any row to show. */
+  function waitingWords(now) {
+    if (now.phase === "failed") return "There are no rows to show.";
+    const doing = now.progress.doing;
+    return [
+      h("b", {}, `${doing.charAt(0).toUpperCase()}${doing.slice(1)} …`),
+      h("small", {}, "The oddest rows appear in a few seconds, and models are scored while you look. The first run on a machine compiles for some ten seconds."),
+    ];
+  }
+
   return {
     element,
     /** The row that a key means, if none is open. */
@@ -327,7 +356,7 @@ export function rowsView() {
       if (!now.ranking) {
         scroller.hidden = bar.element.hidden = true;
         empty.hidden = false;
-        fill(empty, "The first rows appear in a moment.");
+        fill(empty, waitingWords(now));
         return;
       }
       scroller.hidden = bar.element.hidden = false;

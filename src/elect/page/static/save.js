@@ -8,13 +8,13 @@ const FILES = [
   ["csv", "CSV", "every row with its chance, kind and reasons"],
   ["parquet", "Parquet", "the same, for large tables"],
   ["report", "HTML report", "one file to send around"],
-  ["detector", "Detector", "to score new rows in Python"],
+  ["detector", "Detector", "scores new rows: elect score, or Python"],
 ];
 
 export function saveView() {
   const slider = threshold();
   const links = FILES.map(([kind, name, means]) =>
-    h("a", { class: "file", href: `/download/${kind}`, download: "", "data-kind": kind }, h("b", {}, name), h("small", {}, means)),
+    h("a", { class: "file", href: `/download/${kind}`, download: "", "data-kind": kind, onclick: () => say(`Making the ${name} file …`) }, h("b", {}, name), h("small", {}, means)),
   );
   const wait = h("p", { class: "dim" }, "Files can be made when the search has ended: wait for it, or stop it.");
   const code = h("code");
@@ -40,7 +40,8 @@ export function saveView() {
     h("div", { class: "beside-head" }, h("h2", {}, "The same in Python"), copy),
     h("pre", { tabindex: "0", role: "region", "aria-label": "Python code" }, code),
   );
-  const notes = h("ul", { class: "facts" });
+  const list = h("ul", { class: "facts" });
+  const notes = h("div", { class: "card" }, h("h2", {}, "Worth knowing"), list);
   const element = h(
     "section",
     { class: "view save", "aria-label": "Save" },
@@ -62,7 +63,8 @@ export function saveView() {
       }
       python.hidden = !now.python;
       code.textContent = now.python ?? "";
-      fill(notes, now.notes.map((note) => h("li", {}, note)));
+      notes.hidden = !now.notes.length;
+      fill(list, now.notes.map((note) => h("li", {}, note)));
     },
   };
 }

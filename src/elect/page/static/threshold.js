@@ -29,7 +29,7 @@ export function threshold() {
   });
   const at = h("output", { for: id, class: "at" });
   const means = h("span", { class: "means" });
-  const back = h("button", { type: "button", class: "link", onclick: () => setThreshold(null) }, "suggested");
+  const back = h("button", { type: "button", class: "link", onclick: () => setThreshold(null) });
   let now = null;
 
   function show(percent, ranking) {
@@ -40,15 +40,15 @@ export function threshold() {
     at.textContent = `${percent}%`;
     means.replaceChildren(
       h("b", {}, count(flagged)),
-      ` ${flagged === 1 ? "row" : "rows"} flagged, expected false alarms: ${about(wrong)}`,
+      flagged ? ` ${flagged === 1 ? "row" : "rows"} flagged; expect ${about(wrong, "false alarm")}` : " rows flagged",
     );
     slider.setAttribute("aria-valuetext", `${percent}%, ${plural(flagged, "row")} flagged`);
   }
 
   const element = h(
     "div",
-    { class: "threshold" },
-    h("label", { for: id }, "Flag rows from a chance of "),
+    { class: "threshold", hidden: true },
+    h("label", { for: id }, "Flag from a chance of"),
     h("span", { class: "slide" }, slider, at),
     means,
     back,
@@ -61,6 +61,7 @@ export function threshold() {
       element.hidden = !ranking;
       if (!ranking) return;
       back.hidden = !ranking.is_own;
+      back.textContent = `back to ${Math.round(ranking.suggested * 100)}%`;
       const percent = Math.round(ranking.threshold * 100);
       if (moment.version >= awaited) slider.value = String(percent);
       show(Number(slider.value), ranking);

@@ -14,21 +14,26 @@ export function percent(chance) {
   return p < 10 && p !== 0 ? `${p.toFixed(1)}%` : `${Math.round(p)}%`;
 }
 
-/** An expected count: "about 3", "fewer than 1". */
-export function about(n) {
-  if (n < 0.05) return "almost none";
-  if (n < 1) return "fewer than 1";
-  return `about ${n < 10 ? n.toFixed(1).replace(/\.0$/, "") : count(Math.round(n))}`;
+/** An expected count of something: "about 3 rows", "fewer than 1 row", "hardly any row". */
+export function about(n, one) {
+  if (n < 0.05) return `hardly any ${one}`;
+  if (n < 1) return `fewer than 1 ${one}`;
+  return `about ${n < 10 ? n.toFixed(1).replace(/\.0$/, "") : count(Math.round(n))} ${one}s`;
 }
 
 export const SAID = { yes: "odd", no: "fine", unknown: "don't know" };
+
+/** A cell to read: a number with many decimals is rounded, everything else is as it is. */
+export function readable(cell) {
+  return cell !== null && /^-?\d+\.\d{5,}$/.test(cell) ? String(Number(Number(cell).toPrecision(6))) : cell;
+}
 
 /** Reasons as one line. */
 export function reasonsLine(row, names) {
   return row.reasons
     .map((reason) => {
       const place = names.indexOf(reason.column);
-      const value = row.cells && place >= 0 ? ` ${row.cells[place] || "missing"}` : "";
+      const value = row.cells && place >= 0 ? ` ${readable(row.cells[place]) || "missing"}` : "";
       return `${reason.column}${value}${reason.usual ? ` (${reason.usual})` : ""}`;
     })
     .join("; ");

@@ -27,6 +27,9 @@ _TREES: dict[str, Any] = {
     "paths": np.float32,
 }
 
+LONGEST_PATH = 1000
+"""More than any path through a tree adds for the rows that are left in its leaf."""
+
 
 class IForest(Family):
     name = "IForest"
@@ -76,6 +79,9 @@ class IForest(Family):
         require_below(found["children"].astype(np.int64) + right, nodes)
         if np.isnan(found["thresholds"]).any() or not bool(((depths >= 0) & (depths <= nodes)).all()):
             raise StoreError("The trees of its forest are damaged.")
+        # A score is a power of a path: what no path can be would make it infinite.
+        if not bool(((found["paths"] >= 0) & (found["paths"] <= 2 * nodes + 2 * LONGEST_PATH)).all()):
+            raise StoreError("The paths of its forest are damaged.")
         forests = tuple(
             kernels.iforest.Forest(
                 depths=depths[trial],

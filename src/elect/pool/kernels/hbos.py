@@ -11,7 +11,7 @@ def hbos_scores(X: FloatArray, n_bins: tuple[int, ...], alphas: tuple[float, ...
     """Training scores (numbers of bins, alphas, rows)."""
     announce_compilation(_score)
     out = np.zeros((len(n_bins), len(alphas), X.shape[0]))
-    _score(as_columns(X), np.array(n_bins), np.array(alphas), out)
+    _score(as_columns(X), np.array(n_bins), max(n_bins), np.array(alphas), out)
     return out
 
 
@@ -48,10 +48,9 @@ def _densities(column, bins, edges, density):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _score(columns, n_bins, alphas, out):  # type: ignore[no-untyped-def]
+def _score(columns, n_bins, most, alphas, out):  # type: ignore[no-untyped-def]
     n = columns.shape[1]
     bins = np.empty(n, dtype=np.int16)
-    most = n_bins.max()
     for b in range(n_bins.shape[0]):
         edges = np.empty(n_bins[b] + 1)
         density = np.empty(n_bins[b])
@@ -81,7 +80,9 @@ def _score_new(columns, edges, heights, tol, out):  # type: ignore[no-untyped-de
     for f in range(columns.shape[0]):
         low, high = edges[f, 0], edges[f, n_bins]
         scale = n_bins / (high - low)
-        rarest = heights[f].min()
+        rarest = heights[f, 0]
+        for i in range(1, n_bins):
+            rarest = min(rarest, heights[f, i])
         for p in range(columns.shape[1]):
             x = columns[f, p]
             if x < low:

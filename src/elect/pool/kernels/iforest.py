@@ -4,7 +4,9 @@ Trees follow scikit-learn's: 256 rows without replacement, a random subset of th
 smallest and largest value of a column that is not constant there, depth at most log2 of the sample size.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ MAX_SAMPLES = 256
 _CONTAMINATION = 0.1
 _BLOCK = 128
 _TREES_AT_ONCE = 25
+_ROWS_AT_ONCE = 16 * _BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,63 +33,82 @@ class Forest:
     paths: NDArray[np.float32]  # (trees, nodes) path length of a leaf
     depths: NDArray[np.int32]  # (trees,) steps that reach every leaf
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.features, self.thresholds, self.children, self.paths, self.depths
+
     @classmethod
     def grow(
         cls, X: NDArray[np.float32], max_features: float, n_trees: int, trial: int, seed: int, n_jobs: int = 1
     ) -> "Forest":
         """The first trees are the same however many are grown."""
-        announce_compilation(_grow, _walk)
-        n, d = X.shape
-        sample = min(MAX_SAMPLES, n)
-        n_nodes = 2 * sample
-        forest = cls(
+        return grow_forests(X, max_features, n_trees, (trial,), seed, n_jobs)[0]
+
+    def path_sums(self, X: NDArray[np.float32], prefixes: tuple[int, ...], n_jobs: int = 1) -> FloatArray:
+        """The summed path length of each row over the first trees, for each number of trees (prefixes, rows)."""
+        found: FloatArray = sum_paths([self], X, prefixes, n_jobs)[0]
+        return found
+
+    def anomaly(self, X: NDArray[np.float32], n_rows: int, n_jobs: int = 1) -> FloatArray:
+        """The anomaly of each row over all trees, grown on a table of so many rows."""
+        n_trees = self.depths.shape[0]
+        return anomaly(self.path_sums(X, (n_trees,), n_jobs)[0], n_trees, n_rows)
+
+
+def grow_forests(
+    X: NDArray[np.float32], max_features: float, n_trees: int, trials: Sequence[int], seed: int, n_jobs: int = 1
+) -> list[Forest]:
+    """A forest a trial, the trees of all of them grown side by side."""
+    announce_compilation(_grow, _walk)
+    n, d = X.shape
+    sample = min(MAX_SAMPLES, n)
+    n_nodes = 2 * sample
+    forests = [
+        Forest(
             np.zeros((n_trees, n_nodes), dtype=np.uint32),
             np.zeros((n_trees, n_nodes), dtype=np.float32),
             np.zeros((n_trees, n_nodes), dtype=np.uint32),
             np.zeros((n_trees, n_nodes), dtype=np.float32),
             np.zeros(n_trees, dtype=np.int32),
         )
-        # scikit-learn reads max_features=1.0 as every column and an integer 1 as one column.
-        n_features = max(1, int(max_features * d)) if isinstance(max_features, float) else min(max_features, d)
-        seeds = np.array(
-            [stream_seed("iforest", seed, trial, max_features, t) for t in range(n_trees)], dtype=np.uint64
-        )
-        max_depth = int(np.ceil(np.log2(max(sample, 2))))
+        for _ in trials
+    ]
+    # scikit-learn reads max_features=1.0 as every column and an integer 1 as one column.
+    n_features = max(1, int(max_features * d)) if isinstance(max_features, float) else min(max_features, d)
+    seeds = [
+        np.array([stream_seed("iforest", seed, trial, max_features, t) for t in range(n_trees)], dtype=np.uint64)
+        for trial in trials
+    ]
+    max_depth = int(np.ceil(np.log2(max(sample, 2))))
+    pieces = -(-n_trees // _TREES_AT_ONCE)
 
-        def work(start: int, stop: int) -> None:
-            _grow(
-                X,
-                seeds,
-                sample,
-                n_features,
-                max_depth,
-                start,
-                stop,
-                forest.features,
-                forest.thresholds,
-                forest.children,
-                forest.paths,
-                forest.depths,
-            )
+    def work(piece: int, _: int) -> None:
+        which, start = piece // pieces, piece % pieces * _TREES_AT_ONCE
+        stop = min(start + _TREES_AT_ONCE, n_trees)
+        _grow(X, seeds[which], sample, n_features, max_depth, start, stop, *forests[which].arrays)
 
-        run_chunks(work, n_trees, _TREES_AT_ONCE, n_jobs)
-        return forest
+    run_chunks(work, pieces * len(forests), 1, n_jobs)
+    for forest in forests:
+        for array in forest.arrays:
+            array.flags.writeable = False
+    return forests
 
-    def path_sums(self, X: NDArray[np.float32], prefixes: tuple[int, ...], n_jobs: int = 1) -> FloatArray:
-        """The summed path length of each row over the first trees, for each number of trees (prefixes, rows)."""
-        out = np.empty((len(prefixes), X.shape[0]))
-        counts = np.array(prefixes)
 
-        def work(start: int, stop: int) -> None:
-            _walk(X, self.features, self.thresholds, self.children, self.paths, self.depths, counts, start, stop, out)
+def sum_paths(
+    forests: Sequence[Forest], X: NDArray[np.float32], prefixes: tuple[int, ...], n_jobs: int = 1
+) -> FloatArray:
+    """The summed path length of each row over the first trees of each forest (forests, prefixes, rows)."""
+    n = X.shape[0]
+    out = np.empty((len(forests), len(prefixes), n))
+    counts, most = np.array(prefixes), max(prefixes)
+    pieces = -(-n // _ROWS_AT_ONCE)
 
-        run_chunks(work, X.shape[0], _BLOCK * 16, n_jobs)
-        return out
+    def work(piece: int, _: int) -> None:
+        which, start = piece // pieces, piece % pieces * _ROWS_AT_ONCE
+        _walk(X, *forests[which].arrays, counts, most, start, min(start + _ROWS_AT_ONCE, n), out[which])
 
-    def anomaly(self, X: NDArray[np.float32], n_rows: int, n_jobs: int = 1) -> FloatArray:
-        """The anomaly of each row over all trees, grown on a table of so many rows."""
-        n_trees = self.depths.shape[0]
-        return anomaly(self.path_sums(X, (n_trees,), n_jobs)[0], n_trees, n_rows)
+    run_chunks(work, pieces * len(forests), 1, n_jobs)
+    return out
 
 
 def average_path_length(n: int) -> float:
@@ -124,9 +146,8 @@ def iforest_scores(
 ) -> FloatArray:
     """Training scores (numbers of trees, rows), the mean over trials."""
     total = np.zeros((len(n_trees), X.shape[0]))
-    for trial in range(trials):
-        forest = Forest.grow(X, max_features, max(n_trees), trial, seed, n_jobs)
-        sums = forest.path_sums(X, n_trees, n_jobs)
+    forests = grow_forests(X, max_features, max(n_trees), range(trials), seed, n_jobs)
+    for sums in sum_paths(forests, X, n_trees, n_jobs):
         for c, trees in enumerate(n_trees):
             scores = anomaly(sums[c], trees, X.shape[0])
             total[c] += scores - shift(scores)
@@ -158,9 +179,11 @@ def _extent(values, rows, start, stop):  # type: ignore[no-untyped-def]
 @compiled()
 def _grow(X, seeds, sample, n_features, max_depth, start, stop, features, thresholds, children, paths, depths):  # type: ignore[no-untyped-def]
     n, d = X.shape
-    order = np.arange(n)
+    order = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        order[i] = i
     swaps = np.empty(sample, dtype=np.int64)
-    columns = np.arange(d)
+    columns = np.empty(d, dtype=np.int64)
     values = np.empty((n_features, sample), dtype=np.float32)
     rows = np.empty(sample, dtype=np.int64)
     alive = np.empty(n_features, dtype=np.int64)
@@ -240,9 +263,8 @@ def _grow(X, seeds, sample, n_features, max_depth, start, stop, features, thresh
 
 
 @compiled()
-def _walk(X, features, thresholds, children, paths, depths, prefixes, start, stop, out):  # type: ignore[no-untyped-def]
+def _walk(X, features, thresholds, children, paths, depths, prefixes, n_trees, start, stop, out):  # type: ignore[no-untyped-def]
     d = X.shape[1]
-    n_trees = prefixes.max()
     # Unsigned indices: signed ones would be checked for counting from the end at every step.
     at = np.empty(_BLOCK, dtype=np.uint32)
     width = np.uint64(d)

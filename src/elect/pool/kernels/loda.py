@@ -57,7 +57,7 @@ def loda_scores(
     trials = projections.features.shape[0]
     columns = as_columns(X)
     each = np.empty((trials, len(n_bins), len(n_cuts), X.shape[0]))
-    cuts = np.array(n_cuts)
+    cuts, most = np.array(n_cuts), max(n_cuts)
     batches = [
         (fine, group[i : i + _BATCH])
         for fine in sorted({resolution(b) for b in n_bins})
@@ -70,7 +70,7 @@ def loda_scores(
             for fine, positions in batches:
                 bins = np.array([n_bins[p] for p in positions])
                 out = np.empty((len(positions), len(n_cuts), X.shape[0]))
-                _score(columns, projections.features[trial], projections.weights[trial], fine, bins, cuts, out)
+                _score(columns, projections.features[trial], projections.weights[trial], fine, bins, cuts, most, out)
                 each[trial, positions] = out
 
     run_chunks(work, trials, 1, n_jobs)
@@ -160,7 +160,7 @@ def _add_rows(table, cells, sums):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _score(columns, features, weights, fine, n_bins, n_cuts, out):  # type: ignore[no-untyped-def]
+def _score(columns, features, weights, fine, n_bins, n_cuts, most, out):  # type: ignore[no-untyped-def]
     n = columns.shape[1]
     along = np.empty(n)
     left = np.empty(n, dtype=np.int16)
@@ -169,13 +169,14 @@ def _score(columns, features, weights, fine, n_bins, n_cuts, out):  # type: igno
     rarity = np.empty(fine + 1)
     table = np.zeros((fine + 1, _BATCH))
     sums = np.zeros((n, _BATCH))
-    for cut in range(n_cuts.max()):
+    for cut in range(most):
         _project(columns, features[cut], weights[cut], along)
         low, scale = _range(along, fine)
         _cells(along, low, scale, fine, left, right, counts)
         for b in range(n_bins.shape[0]):
             _fill_rarity(counts, n, n_bins[b], rarity)
-            table[:, b] = rarity
+            for cell in range(fine + 1):
+                table[cell, b] = rarity[cell]
         _add_rows(table, right, sums)
         for c in range(n_cuts.shape[0]):
             if n_cuts[c] == cut + 1:

@@ -26,17 +26,19 @@ class LocalDensities:
     @classmethod
     def of(cls, graph: NeighborGraph, ks: tuple[int, ...], n_jobs: int = 1) -> "LocalDensities":
         columns = np.array([min(k, graph.k) for k in ks])
-        radii = np.ascontiguousarray(graph.distances[:, columns - 1])
-        return cls(ks, read_only(radii), read_only(_densities(graph, radii, columns, n_jobs)))
+        # Read-only before its first use too: another type of array would be compiled for anew.
+        radii = read_only(np.ascontiguousarray(graph.distances[:, columns - 1]))
+        return cls(ks, radii, read_only(_densities(graph, radii, columns, n_jobs)))
 
     def scores(self, graph: NeighborGraph, n_jobs: int = 1) -> FloatArray:
         """LOF (rows, ks) of the rows whose neighbours among the reference rows ``graph`` holds."""
         columns = np.array([min(k, graph.k) for k in self.ks])
+        most = int(columns.max())
         own = _densities(graph, self.radii, columns, n_jobs)
         out = np.empty_like(own)
 
         def work(start: int, stop: int) -> None:
-            _factors(graph.indices, own, self.densities, columns, start, stop, out)
+            _factors(graph.indices, own, self.densities, columns, most, start, stop, out)
 
         run_chunks(work, len(out), _CHUNK, n_jobs)
         return out
@@ -45,21 +47,22 @@ class LocalDensities:
 def _densities(graph: NeighborGraph, radii: FloatArray, ks: NDArray[np.intp], n_jobs: int) -> FloatArray:
     announce_compilation(_reachability)
     out = np.empty((graph.indices.shape[0], len(ks)))
+    most = int(ks.max())
 
     def work(start: int, stop: int) -> None:
-        _reachability(graph.distances, graph.indices, radii, ks, start, stop, out)
+        _reachability(graph.distances, graph.indices, radii, ks, most, start, stop, out)
 
     run_chunks(work, len(out), _CHUNK, n_jobs)
     return out
 
 
 @compiled(fastmath=True)
-def _reachability(distances, indices, radii, ks, start, stop, out):  # type: ignore[no-untyped-def]
+def _reachability(distances, indices, radii, ks, most, start, stop, out):  # type: ignore[no-untyped-def]
     n_ks = ks.shape[0]
     sums = np.empty(n_ks)
     for i in range(start, stop):
         sums[:] = 0.0
-        for p in range(ks.max()):
+        for p in range(most):
             distance = distances[i, p]
             neighbor = indices[i, p]
             for c in range(n_ks):
@@ -71,12 +74,12 @@ def _reachability(distances, indices, radii, ks, start, stop, out):  # type: ign
 
 
 @compiled(fastmath=True)
-def _factors(indices, own, densities, ks, start, stop, out):  # type: ignore[no-untyped-def]
+def _factors(indices, own, densities, ks, most, start, stop, out):  # type: ignore[no-untyped-def]
     n_ks = ks.shape[0]
     sums = np.empty(n_ks)
     for i in range(start, stop):
         sums[:] = 0.0
-        for p in range(ks.max()):
+        for p in range(most):
             neighbor = indices[i, p]
             for c in range(n_ks):
                 sums[c] += densities[neighbor, c] if p < ks[c] else 0.0

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.support.arrays import FloatArray, read_only
+from elect.support.arrays import FloatArray, for_kernel, read_only
 from elect.support.compiled import announce_compilation, compiled
 from elect.support.threads import run_chunks
 
@@ -66,11 +66,11 @@ class NeighborIndex:
         k = min(k, self.rows.shape[0] - int(exclude_self))
         distances = np.empty((n, k))
         indices = np.empty((n, k), dtype=np.int32)
-        queries = np.ascontiguousarray(queries)
+        rows, queries = for_kernel(self.rows), for_kernel(queries)
         manhattan = metric == "manhattan"
 
         def work(start: int, stop: int) -> None:
-            _nearest(self.rows, self.blocks, queries, start, stop, exclude_self, manhattan, distances, indices)
+            _nearest(rows, self.blocks, queries, start, stop, exclude_self, manhattan, distances, indices)
 
         run_chunks(work, n, _CHUNK, n_jobs)
         return NeighborGraph(read_only(distances), read_only(indices, dtype=np.int32))
@@ -175,10 +175,9 @@ def _within(found, n, limit, ids, values):  # type: ignore[no-untyped-def]
 def _sample_limit(found, n, keep, sample):  # type: ignore[no-untyped-def]
     """A limit that probably a little more than ``keep`` of ``found[:n]`` are within, from every n/256-th of them."""
     stride = max(1, n // _SAMPLE)
-    size = 0
-    for p in range(0, n, stride):
-        sample[size] = found[p]
-        size += 1
+    size = (n + stride - 1) // stride
+    for p in range(size):
+        sample[p] = found[p * stride]
     share = keep * size / n
     wanted = min(size, int(share + 2.0 * np.sqrt(share)) + 2)
     return _limit_for(sample, size, _largest(sample, size), wanted, max(1, wanted // 8))
@@ -231,17 +230,19 @@ def _nearest(rows, blocks, queries, start, stop, exclude_self, manhattan, distan
                 _block_absolute(blocks[b], q, acc)
             else:
                 _block_squared(blocks[b], q, acc)
-            found[:, b * width : (b + 1) * width] = acc
+            for r in range(4):
+                for p in range(width):
+                    found[r, b * width + p] = acc[r, p]
         for r in range(group):
             row = first + r
             limit = _sample_limit(found[r], n, keep, sample)
             count = _within(found[r], n, limit, ids, values)
             if count < keep:
                 # The sample misled: look at every distance instead.
-                limit = _limit_for(found[r], n, _largest(found[r], n), keep, _SPARE)
+                limit = _limit_for(found[r], n, _largest(found[r], n), keep, most - keep)
                 count = _within(found[r], n, limit, ids, values)
             elif count > most:
-                limit = _limit_for(values, count, limit, keep, _SPARE)
+                limit = _limit_for(values, count, limit, keep, most - keep)
             # More than ``most`` are within the limit only if many are equally far: then the first rows are taken.
             room = most - _count_within(values[:count], np.nextafter(limit, np.float32(-1.0)))
             left = 0

@@ -54,10 +54,11 @@ for (const table of document.querySelectorAll("table[data-sort]")) {
   });
 
   const tools = document.getElementById(table.dataset.sort);
-  const select = tools ? tools.querySelector("select") : null;
+  const select = tools ? tools.querySelector("select[name=order]") : null;
   if (!tools) continue;  // a table to be sorted only
   const words = tools.querySelector("input[type=search]");
   const only = tools.querySelector("input[type=checkbox]");
+  const kind = tools.querySelector("select[name=kind]");
   const said = tools.querySelector("output");
   const more = document.createElement("button");
   let most = Number(tools.dataset.first);
@@ -68,7 +69,7 @@ for (const table of document.querySelectorAll("table[data-sort]")) {
     let fitting = 0;
     for (const row of body.rows) {
       const text = row.textContent.toLowerCase();
-      const fits = wanted.every((word) => text.includes(word)) && (!only?.checked || "outlier" in row.dataset);
+      const fits = wanted.every((word) => text.includes(word)) && (!only?.checked || "outlier" in row.dataset) && (!kind?.value || row.dataset.kind === kind.value);
       fitting += fits ? 1 : 0;
       row.hidden = !fits || fitting > most;
     }
@@ -94,6 +95,7 @@ for (const table of document.querySelectorAll("table[data-sort]")) {
   select.addEventListener("change", () => sort(Number(select.value), heads[select.value].classList.contains("num")));
   words.addEventListener("input", filter);
   only?.addEventListener("change", filter);
+  kind?.addEventListener("change", filter);
   tools.hidden = false;
   filter();
 }

@@ -18,6 +18,7 @@ from elect.tables.cells._base import (
 from elect.tables.cells.given import GivenJudge
 from elect.tables.cells.numbers import NumberJudge
 from elect.tables.cells.saying import say
+from elect.tables.cells.survey import Survey, merged
 from elect.tables.cells.words import WordJudge
 
 
@@ -30,9 +31,13 @@ class CellJudge:
     given: GivenJudge
 
     @classmethod
-    def fit(cls, cells: Cells) -> "CellJudge":
-        numbers = NumberJudge.fit(cells)
-        return cls(numbers, WordJudge.fit(cells), GivenJudge.fit(cells, numbers))
+    def fit(cls, cells: Cells, survey: Survey | None = None) -> "CellJudge":
+        """From all rows, or from a sample and what a survey of all rows says."""
+        numbers, words = NumberJudge.fit(cells), WordJudge.fit(cells)
+        given = GivenJudge.fit(cells, numbers)
+        if survey is not None:
+            numbers, words = numbers.surveyed(survey), words.surveyed(survey)
+        return cls(numbers, words, given)
 
     def judge(self, cells: Cells) -> Signals:
         """The signals of every cell (rows, columns, signals)."""
@@ -44,4 +49,4 @@ class CellJudge:
 
 
 __all__ = ["COMBINATION", "NAMES", "PLACE", "SIGNALS", "WRONG_VALUE", "CellJudge", "Cells", "Signals"]
-__all__ += ["cells_of_array", "cells_of_frame", "say"]
+__all__ += ["Survey", "cells_of_array", "cells_of_frame", "merged", "say"]

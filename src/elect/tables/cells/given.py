@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.support.arrays import FloatArray
+from elect.support.arrays import FloatArray, for_kernel
+from elect.support.compiled import compiled
 from elect.tables.cells._base import PLACE, Cells, Signals, log1p
 from elect.tables.cells.numbers import ODD, USUAL, NumberJudge
 
@@ -178,7 +179,21 @@ def _forecasts(F: FloatArray, group: NDArray[np.intp]) -> FloatArray:
 
 
 def _missed(raw: _Features, mean: FloatArray, spread: FloatArray, forecast: FloatArray) -> FloatArray:
-    return (raw.own - mean) / spread - ((raw.clipped - mean) / spread) @ forecast
+    foretold = np.zeros_like(raw.clipped)
+    _add_products((raw.clipped - mean) / spread, for_kernel(forecast), foretold)
+    return (raw.own - mean) / spread - foretold
+
+
+@compiled()
+def _add_products(rows, weights, out):  # type: ignore[no-untyped-def]
+    """rows @ weights, always added in the same order: BLAS rounds a row by the number of rows it comes with."""
+    n, p = rows.shape
+    for i in range(n):
+        own = out[i]
+        for f in range(p):
+            x, w = rows[i, f], weights[f]
+            for j in range(own.shape[0]):
+                own[j] += x * w[j]
 
 
 def _orders(cells: Cells, numbers: NumberJudge) -> tuple[NDArray[np.int64], FloatArray]:

@@ -1,6 +1,6 @@
 """Numbers judged by their own column: how far out, how lonely, and whether a usual slip would explain them."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from elect.support.arrays import FloatArray
 from elect.tables.cells._base import PLACE, Cells, Signals, log1p
+from elect.tables.cells.survey import NumberEnds, Survey
 
 MOST_DECIMALS = 7
 POSITIVE = 0.98
@@ -121,6 +122,33 @@ class NumberJudge:
             np.array(cells.is_time, dtype=bool),
         )
 
+    def surveyed(self, survey: Survey) -> "NumberJudge":
+        """Learned from a sample, with what is known of all rows: how many values there are, and both ends of each
+        column. Between the ends the sample stands for all."""
+        distinct, at_most, stretch, starts = [], [], [], [0]
+        counts = self.counts.copy()
+        for j, ends in enumerate(survey.numbers):
+            here = self._column(j)
+            u, below = self.distinct[here], self.at_most[here]
+            if counts[j] >= 2:
+                u, below = _with_ends(u, below, int(counts[j]), ends)
+                counts[j] = ends.count
+            distinct.append(u)
+            at_most.append(below)
+            stretch.append(_stretch(u, self.scale.middle[j]))
+            starts.append(starts[-1] + len(u))
+        rows = max(survey.rows, 1)
+        gone = np.array([1 - ends.count / rows for ends in survey.numbers])
+        return replace(
+            self,
+            starts=np.array(starts, dtype=np.int64),
+            distinct=np.concatenate([*distinct, np.empty(0)]),
+            at_most=np.concatenate([*at_most, np.empty(0)]).astype(np.int64),
+            stretch=np.concatenate([*stretch, np.empty(0)]),
+            counts=counts,
+            missing=-np.log(np.maximum(gone, 0.5 / rows)),
+        )
+
     def judge(self, cells: Cells, out: Signals) -> None:
         """Fill in the signals of the number columns. Rows that were fitted and rows that were not are judged alike."""
         x, at = cells.numbers, list(cells.number_at)
@@ -211,6 +239,27 @@ class NumberJudge:
         found = np.where(minus & ~self.is_time, 1.0 + gap, found)
         found = np.where(empty & ~self.is_time, np.maximum(found, 0.5 + gap + 0.25 * tail), found)
         out[:, at, PLACE["sentinel"]] = np.where(default, 1.0 + gap, found)
+
+
+def _with_ends(
+    u: FloatArray, at_most: NDArray[np.int64], n: int, ends: NumberEnds
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The distinct values of a column and how many are at most so large: exact at the ends, estimated between.
+
+    >>> sample = np.array([2.0, 5.0, 6.0])
+    >>> ends = NumberEnds(30, np.array([0.0, 1.0]), np.array([8.0, 90.0]))
+    >>> _with_ends(sample, np.array([1, 2, 3]), 3, ends)
+    (array([ 0.,  1.,  2.,  5.,  6.,  8., 90.]), array([ 1,  2, 10, 20, 28, 29, 30]))
+    """
+    low, high = ends.low, ends.high
+    values = np.unique(np.r_[low, u[(u > low[-1]) & (u < high[0])], high])
+    guess = np.r_[0, np.round(at_most * (ends.count / n))][np.searchsorted(u, values, side="right")]
+    found = np.clip(guess, np.searchsorted(low, values, side="right"), ends.count - len(high))
+    # Of the last value at the low end there may be more than are known.
+    found = np.where(values < low[-1], np.searchsorted(low, values, side="right"), found)
+    above = len(high) - np.searchsorted(high, values, side="right")
+    found = np.where(values >= high[0], ends.count - above, found)
+    return values, np.maximum.accumulate(found).astype(np.int64)
 
 
 def _stretch(u: FloatArray, middle: float) -> FloatArray:

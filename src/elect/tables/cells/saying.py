@@ -91,7 +91,7 @@ def _seen(count: int, column: WordColumn) -> str:
 
 
 def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
-    """The next value towards the median, where a gap lies between."""
+    """Where the others end: the next value towards the median, or the bulk where several values lie beyond it."""
     here = slice(int(numbers.starts[j]), int(numbers.starts[j + 1]))
     u = numbers.distinct[here]
     middle = numbers.scale.middle[j]
@@ -102,8 +102,11 @@ def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
     # Several wrong values may lie together: the bulk begins on the other side of the widest gap.
     ordered = np.sort(np.abs(np.r_[inner, x] - middle))
     widest = int(np.argmax(np.diff(ordered)))
-    edge = middle + ordered[widest] if x >= middle else middle - ordered[widest]
-    return f"next {'highest' if x >= middle else 'lowest'} {show(edge)}"
+    above = x >= middle
+    edge = middle + ordered[widest] if above else middle - ordered[widest]
+    if widest < len(ordered) - 2 or bool((u > x).any() if above else (u < x).any()):
+        return f"nearly all others are at {'most' if above else 'least'} {show(edge)}"
+    return f"next {'highest' if above else 'lowest'} {show(edge)}"
 
 
 def _factor(x: float, middle: float) -> str:

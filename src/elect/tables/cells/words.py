@@ -1,5 +1,6 @@
 """Words judged by their own column: a rare one, one that is nearly a frequent one, one built unlike the others."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import numpy as np
 from elect.support.arrays import FloatArray
 from elect.tables.cells._base import PLACE, Cells, Signals
 from elect.tables.cells.numbers import tail_signal
+from elect.tables.cells.survey import Survey
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,6 +49,15 @@ class WordJudge:
     def fit(cls, cells: Cells) -> "WordJudge":
         return cls(tuple(_learn(series) for series in cells.words))
 
+    def surveyed(self, survey: Survey) -> "WordJudge":
+        """Learned from a sample, with how often each word is seen in all rows, where that is known."""
+        return WordJudge(
+            tuple(
+                column if counts is None else _learned(counts, survey.rows)
+                for column, counts in zip(self.columns, survey.words, strict=True)
+            )
+        )
+
     def judge(self, cells: Cells, out: Signals) -> None:
         """Fill in the signals of the columns of words."""
         for column, series, place in zip(self.columns, cells.words, cells.word_at, strict=True):
@@ -73,14 +84,19 @@ class WordJudge:
 
 
 def _learn(series: "pl.Series") -> WordColumn:
-    rows = max(len(series), 1)
-    missing = -np.log(max(series.null_count() / rows, 0.5 / rows))
-    present = series.drop_nulls().alias("word")
-    if present.is_empty():
+    return _learned(Counter(dict(series.value_counts().iter_rows())), len(series))
+
+
+def _learned(seen: Counter[str | None], n_rows: int) -> WordColumn:
+    """From how often each word is seen in so many rows; None is a missing one."""
+    rows = max(n_rows, 1)
+    missing = -np.log(max(seen[None] / rows, 0.5 / rows))
+    # The most frequent first, equally frequent ones by the alphabet.
+    counted = sorted(((word, n) for word, n in seen.items() if word is not None), key=lambda item: (-item[1], item[0]))
+    if not counted:
         return WordColumn({}, {}, {}, {}, 0.0, 0.0, float(missing), rows)
-    counted = present.value_counts(name="count").sort(["count", "word"], descending=[True, False])
-    words: list[str] = counted["word"].to_list()
-    counts: FloatArray = counted["count"].to_numpy().astype(np.float64)
+    words = [word for word, _ in counted]
+    counts: FloatArray = np.array([n for _, n in counted], dtype=np.float64)
     rare = tail_signal(counts, counts)
     forms: dict[str, float] = {}
     for word, count in zip(words, counts, strict=True):
