@@ -22,24 +22,51 @@ INTRODUCTION = """\
 
 *This page is made from the help of the commands: `python docs/make_command_line.py`.*
 
-    elect detect payments.csv --id payment -o scores.csv --report report.html
+```sh
+elect detect examples/payments.csv --id payment --drop checked -o scores.csv --report report.html
+```
 
 Results go to standard output, everything else (progress, complaints) to standard error. With `--json` standard output
-holds exactly one JSON object. The exit status is 0 for success, 2 for something you can mend, told in one line, and 130
-after Ctrl-C, except during a search: there Ctrl-C ends the search, and the command goes on with the pick so far.
+holds exactly one JSON object. The exit status is 0 for success, 1 where `elect score --fail-above` says so, 2 for
+something you can mend, told in one line, and 130 after Ctrl-C, except during a
+search: there Ctrl-C ends the search, and the command goes on with the pick so far.
 
 Files appear whole or not at all. Tables are CSV, TSV, Parquet, Arrow/Feather or (with the extra `excel`) Excel, found
 by their content; a file of more than 100,000 rows is learned from a seeded sample and scored in batches, so it may be
 larger than memory.
+
+Many files with the same columns are one table: `elect detect 'folder/*.parquet' -o out/`, or a folder. Each is scored
+into a file of its own, here, with `--workers N` in so many processes, or with `--cluster ADDRESS` on the workers of a
+dask scheduler that see the same folders (`pip install 'elect[cluster]'`). Scores do not depend on how the rows are cut.
+A run that was stopped goes on when it is started again; `out/_elect/summary.json` has what was found in all files.
+
+The examples below run as they stand, in a folder with `examples/payments.csv` of the repository and with labelled
+tables in `history/`:
+
+```sh
+pip install '.[train]'
+```
+
+```python
+from pathlib import Path
+
+import polars as pl
+
+payments = pl.read_csv("examples/payments.csv")
+known = payments.with_columns(label=(pl.col("checked") != "ok").cast(int)).drop("checked", "payment")
+Path("history").mkdir()
+for branch in range(3):
+    known.gather_every(3, branch).write_csv(f"history/branch-{branch}.csv")
+```
 """
 
 EXAMPLES = {
-    "select": "elect select payments.csv --drop country --budget 10s --json",
-    "detect": "elect detect payments.csv --id payment -o scores.parquet --report report.html --save our.elect-detector",
-    "open": "elect open payments.csv --id payment",
-    "score": "elect score our.elect-detector payments-of-may.csv -o may.csv",
+    "select": "elect select examples/payments.csv --drop checked,country --budget 10s --json",
+    "detect": "elect detect examples/payments.csv --label checked -o scores.parquet --save our.elect-detector",
+    "open": "elect open examples/payments.csv --id payment",
+    "score": "elect score our.elect-detector examples/payments.csv -o may.csv --fail-above 2%",
     "corpus": "elect corpus history/",
-    "train": "elect train history/ -o ours.elect --work work/",
+    "train": "elect train history -o ours.elect --work work",
     "models": "elect models --family LOF",
     "info": "elect info ours.elect",
     "bench wild": "elect bench wild --source published --protocol strict --json",
@@ -75,7 +102,7 @@ def page() -> str:
         command = group
         for word in name.split():
             command = command.commands[word]
-        parts.append(f"\n## elect {name}\n\n{command.help}\n\n    {EXAMPLES[name]}\n\n")
+        parts.append(f"\n## elect {name}\n\n{command.help}\n\n```sh\n{EXAMPLES[name]}\n```\n\n")
         parts.append("\n".join(options_of(command)) + "\n")
     return "".join(parts)
 
