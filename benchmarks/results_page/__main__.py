@@ -2,9 +2,11 @@
 
     python -m benchmarks.results_page union [--corpus FILE ...] [--work DIR] > UNION.json
     python -m benchmarks.results_page page DIR [--work DIR] [--union UNION.json]
+    python -m benchmarks.results_page rows DIR
 
 ``union`` judges the strategies, strictly; ``page`` makes every run of both testbeds, and
-writes ``results.md`` and its figures. ``make results`` does both; single runs are ``elect bench``.
+writes ``results.md`` and its figures. ``make results`` does both; single runs are ``elect bench``. ``rows`` writes
+``results-rows.md`` from what ``elect bench errors``, ``odd`` and ``answers`` printed into ``benchmarks/results``.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from elect.bench.union import run_union
 from elect.errors import ElectError
 
 from .page import write_results
+from .rows_page import write_rows
 
 
 def main() -> int:
@@ -30,12 +33,16 @@ def main() -> int:
     page = commands.add_parser("page", help="write results.md and its figures")
     page.add_argument("folder", type=Path)
     page.add_argument("--union", type=Path, help="what the command union printed")
+    rows = commands.add_parser("rows", help="write results-rows.md and its figures")
+    rows.add_argument("folder", type=Path)
     for command in (union, page):
         command.add_argument("--work", help="a folder that keeps finished pieces")
     options = parser.parse_args()
     try:
         if options.command == "union":
             json.dump(run_union(options.corpus, work_dir=options.work), sys.stdout, indent=2)
+        elif options.command == "rows":
+            write_rows(options.folder, Path(__file__).parents[1] / "results")
         else:
             write_results(options.folder, options.work, union=options.union)
     except ElectError as error:
