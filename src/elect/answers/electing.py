@@ -1,11 +1,18 @@
-"""The model that the answers elect: the one expected to find most, by the chances of the rows after them."""
+"""The model that the answers elect: the one expected to find most, by the chances of the rows after them.
 
+Two opinions count alike: the chances of the session, in which an answer speaks for similar rows, and those of the
+models, in which an answer speaks for the models that foretold it. Together they elect better than either.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from elect.committee.consensus import RankedRows, expected_performance
+from elect.answers.posterior import Posterior, RankedTable, placed
+from elect.committee.consensus import expected_performance
+from elect.committee.curves import OutlierCurves
 from elect.core import Selection
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
@@ -27,19 +34,20 @@ class AnsweredElection:
     picked: Selection | None = None
 
     @cached_property
-    def rows(self) -> RankedRows:
-        return RankedRows.of(ranks_of(self.database, self.source))
+    def table(self) -> RankedTable:
+        return RankedTable.of(ranks_of(self.database, self.source))
 
     @cached_property
     def unlabelled(self) -> Selection:
         """The pick without answers."""
         return select(self.database, self.source) if self.picked is None else self.picked
 
-    def elect(self, chance: FloatArray, told: int) -> Selection:
-        """The pick after so many answers, given the chance of each row (rows,)."""
-        if told == 0:
+    def elect(self, chance: FloatArray, answers: Mapping[int, bool]) -> Selection:
+        """The pick after these answers, given the chance of each row (rows,)."""
+        if not answers:
             return self.unlabelled
-        expected = expected_performance(self.rows, chance)
+        told = len(answers)
+        expected = expected_performance(self.table.rows, self._shared(chance, answers))
         order = np.argsort(-expected, kind="stable")
         settings, performance = self.database.settings, self.database.performance.values
         # The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking.
@@ -65,6 +73,16 @@ class AnsweredElection:
             expected_rank=None,
             reason=f"{given}: with what they say it is expected to find most",
         )
+
+    def _shared(self, chance: FloatArray, answers: Mapping[int, bool]) -> FloatArray:
+        """Halfway between the chances of the session and those of the models, where the history tells their quality."""
+        if self.database.calibration is None or "curves" not in self.database.calibration:
+            return chance
+        curves = OutlierCurves.from_json(self.database.calibration["curves"])
+        models = Posterior(self.table, curves, self.database.performance.values)
+        models.hear(answers)
+        halfway: FloatArray = (chance + placed(models.outlier_chance(), answers, models.wrong)) / 2
+        return halfway
 
 
 def ranks_of(database: MetaDatabase, source: ScoreSource) -> FloatArray:

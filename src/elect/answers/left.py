@@ -1,4 +1,4 @@
-"""How many outliers are left among the rows not asked about, and which rows to flag.
+"""How many outliers are left among the rows not asked about.
 
 The chances of the open rows add up to the number expected, the answers counting half: they rank rows well, but say too
 surely how many there are. On tasks with known outliers the true number is that times a
@@ -56,15 +56,3 @@ def _quantile(share: float, expected: float) -> int:
     odds = SHAPE / (SHAPE + expected)
     count = max(int(np.ceil(nbdtrik(share, SHAPE, odds))), 0)
     return count - 1 if count > 0 and betainc(SHAPE, count, odds) >= share else count
-
-
-def threshold_of(chance: FloatArray) -> float:
-    """The chance from which rows are flagged: the cut with the best F1 to be expected from these chances.
-
-    >>> threshold_of(np.array([0.9, 0.8, 0.05, 0.01]))
-    0.8
-    """
-    falling = np.sort(chance)[::-1]
-    flagged = np.arange(1, len(falling) + 1)
-    expected = 2 * np.cumsum(falling) / (flagged + falling.sum())
-    return float(falling[int(np.argmax(expected))])

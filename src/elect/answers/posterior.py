@@ -8,6 +8,7 @@ The chance of an answer is conditional on where the models rank the row, and row
 answers so far, never by the truth: which rows were asked needs no further correction in the likelihood.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,9 +81,14 @@ class Posterior:
         self._refresh()
 
     def tell(self, row: int, is_outlier: bool) -> None:
+        self.hear({row: is_outlier})
+
+    def hear(self, answers: Mapping[int, bool]) -> None:
+        """Take several answers at once."""
         said_yes = (1 - 2 * self.wrong) * self.chance + self.wrong
-        likelihood = np.moveaxis(said_yes[:, :, self.table.bins[:, row]], 2, 0)
-        self.log_belief = self.log_belief + np.log(likelihood if is_outlier else 1 - likelihood)
+        for row, is_outlier in answers.items():
+            likelihood = np.moveaxis(said_yes[:, :, self.table.bins[:, row]], 2, 0)
+            self.log_belief = self.log_belief + np.log(likelihood if is_outlier else 1 - likelihood)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -105,6 +111,14 @@ class Posterior:
         chance = self.outlier_chance()
         each = _mixture(self.table.bins, _entropy(self.says), self.likely, self.weight)
         return _entropy(chance) - each
+
+
+def placed(chance: FloatArray, answers: Mapping[int, bool], wrong: float) -> FloatArray:
+    """Chances of which those of the answered rows are what the answers say, as far as these may be trusted."""
+    found = chance.copy()
+    for row, said in answers.items():
+        found[row] = max(found[row], 1 - wrong) if said else min(found[row], wrong)
+    return found
 
 
 def _entropy(p: FloatArray) -> FloatArray:

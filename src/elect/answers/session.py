@@ -12,9 +12,10 @@ from scipy.special import expit
 from elect.answers.electing import AnsweredElection
 from elect.answers.evidence import RowEvidence
 from elect.answers.laplace import Belief, believe
-from elect.answers.left import Remaining, remaining, threshold_of
+from elect.answers.left import Remaining, remaining
 from elect.answers.model import AnswerModel
 from elect.answers.opening import open_table
+from elect.answers.posterior import placed
 from elect.answers.questions import AIMS, most_likely, most_telling
 from elect.answers.space import RowSpace
 from elect.core import Selection
@@ -25,6 +26,10 @@ from elect.support.arrays import FloatArray
 
 WRONG = 0.05
 """The share of answers expected to be mistaken."""
+
+TRUST = 0.8
+"""How much the log-odds of the committee count beside an answer: it is surer of itself than it should be on tables
+unlike its history. Chosen, with the kinds of oddity, on one half of the owners of the OddBench tasks."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +87,11 @@ class Feedback:
     def _start(self, evidence: RowEvidence, election: AnsweredElection | None, aim: str, random_state: int) -> None:
         self.aim = _checked_aim(aim)
         self._prior, self._election = evidence.log_odds, election
-        self._space = RowSpace.of(evidence.columns, evidence.signals, random_state)
+        self._space = RowSpace.of(evidence.columns, evidence.signals, random_state, n_kinds=evidence.n_kinds)
         self._rows = self._space.place(evidence.columns, evidence.signals)
         self._order = np.random.default_rng(random_state).permutation(self.n_rows)
         self._answers: dict[int, bool | None] = {}
+        self._heard: dict[int, bool] = {}  # those that were known
         self._undone: list[tuple[int, bool, bool | None]] = []  # (row, was it answered before, how)
         self._columns: dict[int, FloatArray] = {}  # covariance of every row with an answered one
         self._selection: Selection | None = None
@@ -110,7 +116,7 @@ class Feedback:
         if wanted == "find":
             return most_likely(self._log_odds, is_open)
         return most_telling(
-            self._space, self._rows, self._log_odds, is_open, self._belief, self._covariance, self._order
+            self._space, self._rows, TRUST * self._log_odds, is_open, self._belief, self._covariance, self._order
         )
 
     def tell(self, row: int, is_outlier: bool | None) -> str:
@@ -158,19 +164,14 @@ class Feedback:
     @property
     def chance(self) -> FloatArray:
         """The chance of each row to be an outlier (rows,). One answered yes is nearly 1, one answered no nearly 0."""
-        chance: FloatArray = expit(self._log_odds)
-        for row, said in self._answers.items():
-            if said is not None:
-                chance[row] = max(chance[row], 1 - WRONG) if said else min(chance[row], WRONG)
-        return chance
+        return placed(expit(self._log_odds), self._heard, WRONG)
 
     @property
     def threshold(self) -> float:
-        """The chance from which a row is flagged. No row answered no reaches it, every row answered yes does."""
-        chance = self.chance
-        no = [row for row, said in self._answers.items() if said is False]
-        least = np.nextafter(chance[no].max(), 1.0) if no else 0.0
-        return float(min(max(threshold_of(chance), least), 1 - WRONG))
+        """The chance from which a row is flagged: one half, as without answers. No row answered no reaches it, every
+        row answered yes does. On left-out tables with wrong values its F1 is better than that of the cut with the best
+        F1 to be expected (0.88 and 0.80 after ten answers), on rare classes about as good (0.38 and 0.40)."""
+        return 0.5
 
     @property
     def flagged(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
@@ -191,14 +192,13 @@ class Feedback:
         if self._election is None:
             raise InvalidInput("This session was opened without an election: it has no selection.")
         if self._selection is None:
-            told = sum(said is not None for said in self._answers.values())
-            self._selection = self._election.elect(self.chance, told)
+            self._selection = self._election.elect(self.chance, self._heard)
         return self._selection
 
     @property
     def model(self) -> AnswerModel:
         """What was learned, as plain arrays: it scores rows seen or new."""
-        dual = np.zeros(0) if self._belief is None else self._belief.dual
+        dual = np.zeros(0) if self._belief is None else self._belief.dual / TRUST
         return AnswerModel(self._space, self._rows.at(self._told), dual)
 
     def __repr__(self) -> str:
@@ -215,7 +215,8 @@ class Feedback:
     def _learn(self) -> None:
         self._selection = None
         self._belief: Belief | None = None
-        self._told = [row for row, said in self._answers.items() if said is not None]
+        self._heard = {row: said for row, said in self._answers.items() if said is not None}
+        self._told = list(self._heard)
         for row in self._told:
             if row not in self._columns:
                 self._columns[row] = self._space.covariance(self._rows, self._rows.at([row]))[:, 0]
@@ -224,9 +225,9 @@ class Feedback:
             self._covariance[:, place] = self._columns[row]
         self._log_odds = self._prior
         if self._told:
-            said = np.array([self._answers[row] is True for row in self._told])
-            self._belief = believe(self._covariance[self._told], self._prior[self._told], said, WRONG)
-            self._log_odds = self._prior + self._covariance @ self._belief.dual
+            said = np.array(list(self._heard.values()))
+            self._belief = believe(self._covariance[self._told], TRUST * self._prior[self._told], said, WRONG)
+            self._log_odds = self._prior + self._covariance @ (self._belief.dual / TRUST)
 
     def _note(self, row: int, said: bool | None) -> str:
         words = {True: "yes", False: "no", None: "don't know"}

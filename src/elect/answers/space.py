@@ -2,8 +2,8 @@
 
 Two rows are alike if they lie close in every column: by the place of a value among the others, which knows no scale,
 and by the value itself on a scale that keeps far ones apart. The likeness falls with the sum of the distances, as
-exp(-distance / length). Beside it, rows are alike if the models and the kinds of oddity say the same of them: that part
-is linear in the signals, so that answers shift the weight of each signal.
+exp(-distance / length). Beside it, rows are alike if the models and the cells say the same of them, or if they are odd
+in the same way: that part is linear in the signals, so that answers shift the weight of each signal and of each kind.
 
 Chosen on one half of the owners of the OddBench tasks: places beside values (the values alone, squared distances, a
 sum over columns and distances between scores were all worse), the length, and the two amplitudes.
@@ -28,6 +28,9 @@ AMPLITUDE = 5.0
 
 SIGNAL_AMPLITUDE = 0.8
 """How many log-odds the answers may move a row whose signals lie a standard deviation out."""
+
+KIND_AMPLITUDE = 0.3
+"""How far the answers may go towards one kind of oddity alone, as a standard deviation; 1 would be all the way."""
 
 _GRID = 256
 _PAIRS = 2000
@@ -58,24 +61,24 @@ class RowSpace:
     spread: FloatArray  # (columns,) standard deviation: columns that were given less weight keep less
     length: float
     signal_center: FloatArray  # (signals,)
-    signal_scale: FloatArray  # (signals,) 0 for a signal that is constant
+    signal_scale: FloatArray  # (signals,) what counts as one; 0 for a signal that is constant
 
     @classmethod
-    def of(cls, columns: FloatArray, signals: FloatArray, seed: int = 0) -> "RowSpace":
-        """From the standardised columns (rows x columns) and the signals (rows x signals) of a table."""
+    def of(cls, columns: FloatArray, signals: FloatArray, seed: int = 0, *, n_kinds: int = 0) -> "RowSpace":
+        """From the standardised columns (rows x columns) and the signals (rows x signals) of a table, of which the last
+        ``n_kinds`` are kinds of oddity."""
         n = len(columns)
         if columns.ndim != 2 or signals.ndim != 2 or len(signals) != n or n == 0:
             raise InvalidInput("Columns and signals must be two tables of the same rows.")
         at = np.minimum(((np.arange(_GRID) + 0.5) / _GRID * n).astype(np.intp), n - 1)
         grid = np.sort(columns, axis=0)[at]
-        scale = signals.std(axis=0)
-        space = cls(
-            read_only(grid),
-            read_only(columns.std(axis=0)),
-            1.0,
-            read_only(signals.mean(axis=0)),
-            read_only(np.where(scale > 0, scale, 0.0)),
-        )
+        plain = signals.shape[1] - n_kinds
+        # All signals together have the amplitude of one; a kind is log-odds already, and has its own.
+        scale = np.r_[
+            signals[:, :plain].std(axis=0) * np.sqrt(plain), np.full(n_kinds, SIGNAL_AMPLITUDE / KIND_AMPLITUDE)
+        ]
+        center = np.r_[signals[:, :plain].mean(axis=0), np.zeros(n_kinds)]
+        space = cls(read_only(grid), read_only(columns.std(axis=0)), 1.0, read_only(center), read_only(scale))
         rng = np.random.default_rng(seed)
         pairs = rng.integers(0, n, size=(2, _PAIRS))
         one, other = (space.place(columns[rows], signals[rows]).coordinates for rows in pairs)
@@ -99,7 +102,7 @@ class RowSpace:
         coordinates[:, d:] = np.arcsinh(np.clip(columns, -_FAR, _FAR))
         scale = np.where(self.signal_scale > 0, self.signal_scale, 1.0)
         centred = np.where(self.signal_scale > 0, (signals - self.signal_center) / scale, 0.0)
-        return Placed(coordinates, centred / np.sqrt(max(centred.shape[1], 1)))
+        return Placed(coordinates, centred)
 
     def covariance(self, some: Placed, others: Placed) -> FloatArray:
         """How much what is learned about one row says about another (some x others)."""

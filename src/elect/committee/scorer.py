@@ -17,9 +17,13 @@ from elect.errors import InvalidInput, StoreError
 from elect.support.arrays import FloatArray, read_only
 from elect.support.trees import TreeEnsemble
 
-LEANING = 0.6
+LEANING = {"rank IForest": 0.4, "rank Extremes": 0.3}
 """How much the unusual expert leans on the isolation forest and on the sum of distances from the medians: a table that
 is unlike all of the history has at least that."""
+
+CLUMP = 0.4
+"""And on how far both of them are ahead of the distances to neighbours: outliers that lie together hide behind each
+other, so that their neighbours do not speak against them."""
 
 RARER = 0.7
 """Taken off the log-odds of an unusual row: most rare rows are what they should be."""
@@ -95,8 +99,10 @@ class RowScorer:
 
 def leaning(unusual: FloatArray, features: FloatArray, names: Sequence[str]) -> FloatArray:
     """What the unusual expert says, with the two models that it leans on."""
-    plain = features[:, [list(names).index(name) for name in ("rank IForest", "rank Extremes")]].mean(axis=1)
-    result: FloatArray = unusual + LEANING * plain
+    found = dict(zip(names, features.T, strict=True))
+    lean = sum(weight * found[name] for name, weight in LEANING.items())
+    hidden = np.minimum(*(found[name] for name in LEANING)) - found["rank kNN"]
+    result: FloatArray = unusual + lean + CLUMP * np.maximum(hidden, 0.0)
     return result
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elect.committee.committee import cell_summary
 from elect.committee.features import RowTable, feature_names
-from elect.committee.scorer import LEANING, RARER, UNLIKELY, RowScorer, calibrated, chance_of, either, leaning
+from elect.committee.scorer import CLUMP, LEANING, RARER, UNLIKELY, RowScorer, calibrated, chance_of, either, leaning
 from elect.committee.voices import FAMILIES, voice_scores
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
@@ -42,17 +42,22 @@ _HEARD = ("rank ", *(f"far {family}" for family in FAMILIES))
 _RANKS = tuple(int(n.startswith(_HEARD) and " at " not in n) for n in _NAMES)
 _RISING = tuple(int(r or n.endswith((" first", " second", " mean"))) for r, n in zip(_RANKS, _NAMES, strict=True))
 _FREE = {"rank spread"}
+_PLAIN = tuple(
+    f"{name} {of}" for name in ("sentinel", "shift", "sign", "near", "order") for of in ("first", "second", "mean")
+)
+"""Signals that say what is wrong: more of one never speaks for a value. Others may: where all values lie far out, being
+far is no error."""
 _WRONG = Growth(
     num_leaves=31,
-    rounds=200,
-    learning_rate=0.08,
+    rounds=400,
+    learning_rate=0.05,
     min_leaf_rows=100,
     column_share=0.35,
     row_share=0.7,
     ridge=5.0,
     bins=63,
     log_odds=True,
-    rising=tuple(r if n not in _FREE else 0 for r, n in zip(_RANKS, _NAMES, strict=True)),
+    rising=tuple(int((r or n in _PLAIN) and n not in _FREE) for r, n in zip(_RANKS, _NAMES, strict=True)),
 )
 _UNUSUAL = replace(
     _WRONG,
@@ -124,7 +129,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
 
 def recipe() -> tuple[Any, ...]:
     """All that decides, besides the tasks, what is learned."""
-    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, RARER, UNLIKELY
+    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, CLUMP, RARER, UNLIKELY
 
 
 def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> FloatArray:

@@ -35,5 +35,6 @@ def session_of(election: Election, frame: "pl.DataFrame", others: IntArray) -> F
         read_only(np.concatenate([seen.log_odds, new.log_odds])),
         read_only(np.concatenate([seen.columns, new.columns])),
         read_only(np.concatenate([seen.signals, new.signals])),
+        seen.n_kinds,
     )
     return Feedback.of(joined, random_state=election.options.seed)
