@@ -1,5 +1,6 @@
 """The signals of single cells: finite, the same in any company, and raised by the errors they are named after."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -242,3 +243,37 @@ def test_a_value_that_is_not_alone_out_there_is_not_said_to_be() -> None:
         for row in range(len(far)):
             said = say(judge, cells, signals, row, 1)
             assert told in said, said
+
+
+def _said_of(table: pl.DataFrame, row: int, column: str) -> str:
+    cells = cells_of(table)
+    judge = CellJudge.fit(cells)
+    return say(judge, cells, judge.judge(cells), row, cells.names.index(column))
+
+
+def test_of_nearly_all_is_said_only_what_holds_for_nearly_all() -> None:
+    """A zero may stand for missing; that the widest gap of a short scale is next to the median says nothing."""
+    years = np.r_[np.repeat(np.arange(1, 16), 8), np.repeat(np.arange(18, 40), 6), [0, 0]]
+    table = pl.DataFrame({"years": years, "x": np.arange(len(years)) % 7})
+    assert _said_of(table, len(years) - 1, "years") == "may stand for missing; median 18"
+    far = np.r_[np.repeat(np.arange(30, 60), 8), [0]]
+    table = pl.DataFrame({"far": far, "x": np.arange(len(far)) % 7})
+    assert _said_of(table, len(far) - 1, "far") == "may stand for missing; next lowest 30"
+
+
+def test_what_is_foretold_is_said_as_people_would() -> None:
+    """With two digits of the difference, in the range of the column, and whole where the column is."""
+    rng = np.random.default_rng(0)
+    price = rng.uniform(20_000, 200_000, 400)
+    rooms = np.round(price / 20_000)
+    price = np.round(price + rng.normal(0, 500, 400))
+    rooms[7], price[7] = 2.0, 181_234.0
+    table = pl.DataFrame({"price": price, "rooms": rooms})
+    assert _said_of(table, 7, "rooms") == "the other columns suggest about 9"
+    assert re.fullmatch(r"the other columns suggest about \d{2}000", _said_of(table, 7, "price"))
+
+
+def test_few_rows_are_counted() -> None:
+    x = np.r_[np.random.default_rng(0).normal(0, 1, 300).round(2), 3.4, 3.45]
+    table = pl.DataFrame({"x": x, "y": np.arange(302) % 5})
+    assert _said_of(table, 301, "x").endswith("as high in only 1 row")

@@ -6,7 +6,7 @@ import numpy as np
 
 from elect.support import wording
 from elect.tables.cells._base import PLACE, Cells, Signals
-from elect.tables.cells.numbers import NumberJudge
+from elect.tables.cells.numbers import MOST_DECIMALS, NumberJudge
 from elect.tables.cells.words import WordColumn, slip_of
 
 if TYPE_CHECKING:
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 _LEAST = 1.0
 """A signal below this is not worth a word."""
+
+_BEYOND = 0.02
+"""Where a larger share of the values lies beyond, one cannot say of nearly all that they do not."""
+
+
+_FEW = 10
+"""So many rows are counted, not told as a share."""
 
 
 def say(judge: "CellJudge", cells: Cells, signals: Signals, row: int, column: int) -> str:
@@ -48,18 +55,24 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
     if at["gap"] > _LEAST and beyond:
         return beyond
     if max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4:
-        return f"the other columns suggest about {show(judge.given.foretold(cells, numbers, row, j))}"
+        about = _about(numbers, j, x, judge.given.foretold(cells, numbers, row, j))
+        if about != x:
+            return f"the other columns suggest about {show(about)}"
     if at["order"] > 0:
         other = judge.given.broken_with(cells, row, j)
         if other is not None:
             a, b, name = other
             return f"{'above' if a else 'below'} {name}, which it is in {wording.percent(b)} of rows"
     if at["far"] > 1.1:
-        share = np.exp(-at["tail"])
+        as_far = float(np.exp(-at["tail"]))
+        rows = round(as_far * int(numbers.counts[j]))
+        seen = f"only {wording.count(rows, 'row')}" if rows <= _FEW else f"{wording.percent(as_far)} of rows"
         side = "high" if x >= numbers.scale.middle[j] else "low"
-        return f"median {show(numbers.scale.middle[j])}; as {side} in {wording.percent(float(share))} of rows"
-    if at["decimals"] > 2.0:
-        return f"written with other decimals than most; median {show(numbers.scale.middle[j])}"
+        return f"median {show(numbers.scale.middle[j])}; as {side} in {seen}"
+    if at["decimals"] > 2.0 and _decimals(x) > np.argmin(numbers.decimals[j]):
+        return f"written with more decimals than most; median {show(numbers.scale.middle[j])}"
+    if x == numbers.scale.middle[j]:
+        return "the median; odd only beside the other values of this row"
     return f"median {show(numbers.scale.middle[j])}"
 
 
@@ -85,14 +98,14 @@ def _say_word(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int) 
 def _seen(count: int, column: WordColumn) -> str:
     if count == 0:
         return "never seen before"
-    if count <= 10:
+    if count <= _FEW:
         return f"in {wording.count(count)} of {wording.count(column.rows, 'row')}"
     return f"in {wording.percent(count / column.rows)} of rows"
 
 
 def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
     """Where the others end: the next value towards the median, or the bulk where several values lie beyond it."""
-    here = slice(int(numbers.starts[j]), int(numbers.starts[j + 1]))
+    here = _column(numbers, j)
     u = numbers.distinct[here]
     middle = numbers.scale.middle[j]
     show = _date if numbers.is_time[j] else _plain
@@ -105,8 +118,32 @@ def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
     above = x >= middle
     edge = middle + ordered[widest] if above else middle - ordered[widest]
     if widest < len(ordered) - 2 or bool((u > x).any() if above else (u < x).any()):
+        within = np.searchsorted(u, edge, side="right" if above else "left")
+        at_most = int(np.r_[0, numbers.at_most[here]][within])
+        beyond = numbers.counts[j] - at_most if above else at_most
+        if beyond > max(_BEYOND * numbers.counts[j], 1):
+            return ""
         return f"nearly all others are at {'most' if above else 'least'} {show(edge)}"
     return f"next {'highest' if above else 'lowest'} {show(edge)}"
+
+
+def _about(numbers: NumberJudge, j: int, x: float, foretold: float) -> float:
+    """What is foretold, as far as it says something: two digits of how far it is from the value, in the range of the
+    column, and whole where all of the column is."""
+    u = numbers.distinct[_column(numbers, j)]
+    away = abs(x - foretold)
+    if len(u) == 0 or not 0 < away < np.inf or numbers.is_time[j]:
+        return foretold
+    unit = 10.0 ** (np.floor(np.log10(away)) - 1)
+    if np.abs(u).max() < 2.0**53 and (u == np.floor(u)).all():
+        unit = max(unit, 1.0)
+    # Divided by a whole number where the unit is small: 57 * 0.1 is not 5.7.
+    rounded = np.round(foretold / unit) * unit if unit >= 1 else np.round(foretold * (1 / unit)) / np.round(1 / unit)
+    return float(np.clip(rounded, u[0], u[-1]))
+
+
+def _column(numbers: NumberJudge, j: int) -> slice:
+    return slice(int(numbers.starts[j]), int(numbers.starts[j + 1]))
 
 
 def _factor(x: float, middle: float) -> str:
@@ -125,6 +162,10 @@ def _partner(cells: Cells, numbers: NumberJudge, row: int, j: int) -> str:
     ]
     name = cells.names[cells.number_at[int(np.nanargmin(there))]]
     return f"would be usual in {wording.short(name)}, and that value here"
+
+
+def _decimals(x: float) -> int:
+    return len(f"{x:.{MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
 
 
 def _plain(value: float) -> str:
