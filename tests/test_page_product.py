@@ -27,7 +27,7 @@ from elect.page.product import TableProduct
 from elect.page.rows import Query
 from elect.page.state import PageState
 from elect.strategies import STRATEGIES
-from elect.tables import read_table
+from elect.tables import ColumnTreatment, read_table
 from page_serving import ready, until
 
 if TYPE_CHECKING:
@@ -67,6 +67,25 @@ def state(path: Path, small_database: "MetaDatabase") -> Iterator[PageState]:
     ready(found)
     yield found
     found.close()
+
+
+def test_rows_are_named_as_everywhere_else(path: Path, small_database: "MetaDatabase", tmp_path: Path) -> None:
+    """By a column that is recognised as a name, as on the command line; where a name is missing, by the number."""
+
+    def named(file: Path, **options: Any) -> pl.Series:
+        return TableProduct(file, open_table(read_table(file)), small_database, Options(**options)).row_ids
+
+    assert named(path).name == "order"
+    assert named(path)[:2].to_list() == ["A0", "A1"]
+    assert named(path, id="number").name == "number"
+    assert named(path, drop=("order",)).name == "number"
+    assert named(path, columns=("amount", "size")).name == "row"
+    gaps = tmp_path / "gaps.csv"
+    read_table(path).frame.with_columns(pl.when(pl.int_range(240) != 3).then("order")).write_csv(gaps)
+    assert named(gaps)[2:5].to_list() == ["A2", "row 3", "A4"]
+    treatment = ColumnTreatment.fit(read_table(gaps))
+    assert treatment.named_by == "order"
+    assert treatment.summary()[0].done == "shown as the name of the row"
 
 
 def test_every_view_of_a_real_table(state: PageState) -> None:
@@ -295,7 +314,7 @@ def test_the_command_prints_its_address_and_ends_from_the_page(path: Path, tmp_p
         assert process.wait(60) == 0
         lines = (tmp_path / "orders.answers.csv").read_text().splitlines()
         assert lines[0] == "position,row,answer,cells"
-        assert lines[1].startswith("7,7,yes,")
+        assert lines[1].startswith("7,A7,yes,")
     finally:
         process.kill()
 

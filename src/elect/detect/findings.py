@@ -147,7 +147,7 @@ def top_rows(
     return tuple(
         TopRow(
             position=int(at),
-            id=wording.short(str(name)),
+            id=wording.short(f"row {at}" if name is None or name == "" else str(name)),
             score=float(score),
             is_outlier=bool(score > threshold),
             reasons=why,

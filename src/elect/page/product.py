@@ -11,6 +11,7 @@ from elect.page._base import Progress
 from elect.page.meanings import Numbers
 from elect.support import wording
 from elect.tables import Table
+from elect.tables.naming import named_rows, recognised
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,8 +51,13 @@ class TableProduct:
 
     @cached_property
     def row_ids(self) -> "pl.Series":
-        id = self.options.id
-        return self._table.frame[id] if id in self._table.columns else self._table.row_ids
+        """What names each row: the id, or the column that is recognised as one. It stays when columns are left out."""
+        options = self.options
+        name = options.id
+        if name is None:
+            out = {options.label, *options.drop}
+            name = recognised(self.opened.sample, [c for c in options.columns or self._table.columns if c not in out])
+        return _whole(named_rows(self._table, name, chosen=options.id is not None), self._table.row_ids)
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -118,3 +124,14 @@ class TableSearch:
             next(self._election.steps())  # the first step comes without any work
         self._found.elected(self._election.selection(stopped_because))
         return self._found
+
+
+def _whole(names: "pl.Series", numbers: "pl.Series") -> "pl.Series":
+    """Names of rows, and the number of a row where its name is missing."""
+    import polars as pl
+
+    gone = names.is_null() | (names.cast(pl.String) == "").fill_null(False)
+    if not gone.any():
+        return names
+    numbered = pl.select(pl.format("row {}", numbers)).to_series()
+    return names.cast(pl.String).zip_with(~gone, numbered).alias(names.name)

@@ -22,7 +22,7 @@ missing values is therefore simply standardised.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 from elect.errors import InvalidInput
 from elect.support import wording
 from elect.support.arrays import FloatArray
-from elect.tables.decide import NUMBERS_ROWS
 from elect.tables.encoders import encoder_to_plain
 from elect.tables.errors import NoUsableColumn, TableError, TooFewRows, UnknownColumn, unknown_column
 from elect.tables.features import ColumnStep, ColumnSummary, Feature, step_from_plain
 from elect.tables.labels import Labels, read_labels
 from elect.tables.learn import learn
+from elect.tables.naming import named_rows, naming_column
 from elect.tables.read import read_table
 from elect.tables.table import Table
 from elect.tables.values import words
@@ -141,23 +141,20 @@ class ColumnTreatment:
 
     def summary(self) -> tuple[ColumnSummary, ...]:
         """What was done with each input column, in the order of the table."""
-        return self.summaries
+        name = None if self.id is not None else self.named_by
+        return tuple(replace(s, done="shown as the name of the row") if s.column == name else s for s in self.summaries)
 
     @cached_property
     def named_by(self) -> str | None:
         """The column that names the rows: the id, or one that was recognised, a title rather than a number."""
         if self.id is not None:
             return self.id
-        found = [s for s in self.summaries if s.kind == "id" and s.role == "dropped"]
-        found.sort(key=lambda summary: (summary.why == NUMBERS_ROWS, summary.missing > 0))
-        return found[0].column if found else None
+        return naming_column(self.summaries)
 
     def row_ids(self, data: Any) -> "pl.Series":
         """What names each row: the column that does, else the table's own row ids (the index of a pandas frame, which
         comes first where it holds more than numbers)."""
-        table = read_table(data)
-        own = self.id is None and not table.row_ids.dtype.is_integer()
-        return table.row_ids if own or self.named_by not in table.columns else table.frame[self.named_by]
+        return named_rows(read_table(data), self.named_by, chosen=self.id is not None)
 
     def labels(self, data: Any) -> Labels | None:
         """Which rows are known outliers; None where there is no label column, or this table lacks it."""

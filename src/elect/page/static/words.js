@@ -6,9 +6,10 @@ export const count = (n) => whole.format(n);
 
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
-/** A chance as a percentage that never claims certainty. */
+/** A chance as a percentage that never claims certainty, and tells either side of a half. */
 export function percent(chance) {
   const p = chance * 100;
+  if (p !== 50 && Math.abs(p - 50) < 0.5) return `${(p < 50 ? Math.min(p, 49.9) : Math.max(p, 50.1)).toFixed(1)}%`;
   if (p > 0 && p < 0.1) return "<0.1%";
   if (p > 99 && p < 100) return ">99%";
   return p < 10 && p !== 0 ? `${p.toFixed(1)}%` : `${Math.round(p)}%`;
@@ -17,8 +18,8 @@ export function percent(chance) {
 /** An expected count of something: "about 3 rows", "fewer than 1 row", "hardly any row". */
 export function about(n, one) {
   if (n < 0.05) return `hardly any ${one}`;
-  if (n < 1) return `fewer than 1 ${one}`;
-  return `about ${n < 10 ? n.toFixed(1).replace(/\.0$/, "") : count(Math.round(n))} ${one}s`;
+  if (n < 0.75) return `fewer than 1 ${one}`;
+  return `about ${plural(Math.round(n), one)}`;
 }
 
 export const SAID = { yes: "odd", no: "fine", unknown: "don't know" };
