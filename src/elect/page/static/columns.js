@@ -43,7 +43,7 @@ export function columnsView() {
       "tr",
       { class: isUsed(column) ? null : "off" },
       h("td", {}, box),
-      h("th", { scope: "row" }, breakable(column.name), column.kind && h("small", {}, column.role === "feature" || column.role === column.kind ? column.kind : `${column.role}, ${column.kind}`)),
+      h("th", { scope: "row" }, breakable(column.name), column.kind && h("small", {}, column.left_out ? "left out" : column.role !== "dropped" || column.kind === "id" ? column.kind : `dropped, ${column.kind}`)),
       h("td", { class: "chart" }, histogram(column.bars, { name: column.name, height: 40 }), words(column.bars)),
       h("td", { class: column.missing ? "number" : "none dim" }, column.missing ? percent(column.missing) : "–"),
       h("td", {}, column.done ?? "", column.why && h("small", {}, column.why)),

@@ -81,13 +81,15 @@ export function modelsView() {
 
   /** The steps after which another model was ahead. */
   function turns(steps) {
-    const changed = steps.filter((s, i) => i === 0 || s.pick !== steps[i - 1].pick);
+    let scored = 0;
+    const counted = steps.map((s) => ({ pick: s.pick, scored: (scored += s.evaluated ? 1 : 0) }));
+    const changed = counted.filter((s, i) => i === 0 || s.pick !== counted[i - 1].pick);
     return [
       h("h3", {}, "Who was ahead"),
       scrolling(
         "Who was ahead",
         ["after", "pick"],
-        changed.map((s) => [s.index === 0 ? "the history alone" : plural(s.index, "model"), s.pick]).reverse(),
+        changed.map((s) => [s.scored === 0 ? "the history alone" : plural(s.scored, "model"), s.pick]).reverse(),
       ),
     ];
   }
@@ -173,8 +175,10 @@ export function modelsView() {
     }
     const chosen = ids.includes(found.selection.pick) ? found.selection.pick : ids[0];
     one.value = ids.includes(before[0]) ? before[0] : chosen;
+    // The best of another family: the one that was ahead last.
     const family = (id) => id.split("(")[0];
-    other.value = ids.includes(before[1]) ? before[1] : (ids.find((id) => family(id) !== family(one.value)) ?? ids.find((id) => id !== one.value));
+    const ahead = [...found.steps.map((step) => step.pick).reverse(), ...ids].filter((id) => ids.includes(id) && id !== one.value);
+    other.value = ids.includes(before[1]) ? before[1] : (ahead.find((id) => family(id) !== family(one.value)) ?? ahead[0]);
     compare();
   }
 

@@ -6,7 +6,7 @@ import { fill, h, later } from "./dom.js";
 import { post } from "./net.js";
 import { go, PLAIN, store, view } from "./store.js";
 import { threshold } from "./threshold.js";
-import { count, plural, reasonsLine } from "./words.js";
+import { count, plural, readable, reasonsLine } from "./words.js";
 
 const HEIGHT = 30;
 const BLOCK = 100;
@@ -78,7 +78,7 @@ export function rowsView() {
   }
 
   const longest = (text) => Math.max(0, ...[...blocks.values()].flat().map((row) => text(row)?.length ?? 0));
-  const wide = (column) => Math.min(Math.max(Math.min(column.name.length * 0.5 + 1.9, 9), longest((row) => row.cells[column.place]) * 0.46 + 1.5, 4), 14);
+  const wide = (column) => Math.min(Math.max(Math.min(column.name.length * 0.5 + 1.9, 9), longest((row) => readable(row.cells[column.place])) * 0.46 + 1.5, 4), 14);
   const named = () => Math.max(store.table.id.length * 0.5 + 1.9, longest((row) => row.row) * 0.52 + 1.4, 4);
 
   function sortBy(sort, again) {
@@ -225,7 +225,7 @@ export function rowsView() {
         const value = row.cells[c.place];
         const reason = reasons.get(c.name);
         const title = reason?.usual ? `${value ?? "missing"}: ${reason.usual}` : value;
-        const shown = value || h("span", { class: "dim" }, "–");
+        const shown = readable(value) || h("span", { class: "dim" }, "–");
         return h("td", { class: `${c.number ? "number" : ""}${reason ? " odd" : ""}`, title }, reason ? h("mark", {}, shown) : shown);
       }),
       unseen(ends.length - span[1]),
