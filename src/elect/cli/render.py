@@ -92,7 +92,7 @@ def top_rows(console: "Console", rows: "tuple[TopRow, ...]", id_name: str) -> No
         [
             [
                 row.id,
-                wording.number(row.score) if row.chance is None else wording.percent(row.chance),
+                wording.number(row.score) if row.chance is None else wording.chance(row.chance),
                 "yes" if row.is_outlier else "no",
                 *([row.kind or ""] if by_chance else []),
                 row.why or "no single column",

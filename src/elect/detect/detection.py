@@ -74,7 +74,7 @@ class TopRow:
         >>> print(TopRow(3, "P7", 2.0, True, why, chance=0.88, kind="wrong value"))
         P7: chance 88%, wrong value: items = 36 (next highest 9)
         """
-        how = f"score {wording.number(self.score)}" if self.chance is None else f"chance {wording.percent(self.chance)}"
+        how = f"score {wording.number(self.score)}" if self.chance is None else f"chance {wording.chance(self.chance)}"
         return f"{self.id}: {how}{f', {self.kind}' if self.kind else ''}: {self.why or 'no single column'}"
 
 

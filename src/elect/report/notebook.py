@@ -39,7 +39,7 @@ def detector_html(
     body = [
         _row(
             row.id,
-            wording.number(row.score) if row.chance is None else wording.percent(row.chance),
+            wording.number(row.score) if row.chance is None else wording.chance(row.chance),
             "yes" if row.is_outlier else "no",
             row.kind or "",
             row.why or "no single column",
@@ -80,7 +80,7 @@ def feedback_html(session: Feedback, top: int = 10) -> str:
             tag(
                 "tbody",
                 [
-                    _row(str(row), wording.percent(chance[row]), "yes" if flagged[row] else "no", said.get(row, ""))
+                    _row(str(row), wording.chance(chance[row]), "yes" if flagged[row] else "no", said.get(row, ""))
                     for row in first
                 ],
             ),

@@ -56,6 +56,7 @@ def _header(title: str, found: ReportSummary) -> Html:
     used = sum(column.role == "feature" for column in found.columns)
     names = ("rows", "scores", "map", "model", "agreement", "search", "columns", "python")
     scored = "Ranked by the committee." if found.by_chance else f"Scored by {found.selection.model_id}."
+    notes = [*([] if found.evaluation is None else [str(found.evaluation)]), *found.notes]
     links = [tag("li", tag("a", name.capitalize(), href=f"#{name}")) for name in names]
     return tag(
         "header",
@@ -70,6 +71,7 @@ def _header(title: str, found: ReportSummary) -> Html:
             f"{wording.count(used)} of {wording.count(len(found.columns), 'column')} used. "
             f"{scored} Made by elect {found.version}.",
         ),
+        [tag("p", wording.sentence(note)) for note in notes],
         tag("nav", tag("ul", links), aria_label="Sections"),
     )
 

@@ -81,7 +81,7 @@ def _top_row(found: TopRow, cells: dict[str, str]) -> Html:
         number(found.score, wording.number(found.score), "score")
         if found.chance is None
         else number(
-            found.score, wording.percent(found.chance), "chance", charts.share_bar(found.chance, hot=found.is_outlier)
+            found.score, wording.chance(found.chance), "chance", charts.share_bar(found.chance, hot=found.is_outlier)
         ),
         tag(
             "td",
@@ -149,7 +149,6 @@ def pick(found: ReportSummary) -> Html:
         ("time for the search", wording.duration(chosen.seconds)),
         *([] if chosen.expected_rank is None else [("expected rank", str(chosen.expected_rank))]),
     ]
-    notes = [*([] if found.evaluation is None else [str(found.evaluation)]), *found.notes]
     return section(
         "model",
         "The single detector to keep, and why" if found.by_chance else "The model, and why",
@@ -164,7 +163,6 @@ def pick(found: ReportSummary) -> Html:
         tag("p", wording.sentence(chosen.why), " ", f"The search stopped because {chosen.stopped_because}."),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         _similar_tasks(chosen) if chosen.neighbors else None,
-        tag("ul", [tag("li", wording.sentence(note)) for note in notes]) if notes else None,
     )
 
 
@@ -280,7 +278,7 @@ def columns(found: tuple[ColumnSummary, ...]) -> Html:
 def _column(found: ColumnSummary) -> Html:
     return row(
         row_head(found.column),
-        cell(found.role, "role"),
+        cell("id" if found.kind == "id" else found.role, "role"),
         cell(found.kind, "kind"),
         number(found.missing, wording.percent(found.missing) if found.missing else "", "missing"),
         tag("td", found.done, " ", tag("span", f"({found.why})", class_="dim"), class_="long"),

@@ -48,10 +48,10 @@ def count(value: int, noun: str | None = None, nouns: str | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, with enough digits to tell few from none, most from all, and either side of a half.
+    """A share, with enough digits to tell few from none and most from all.
 
-    >>> [percent(x) for x in (0, 0.00044, 0.0066, 0.06, 0.25, 0.4999, 0.5, 0.9996, 1)]
-    ['0%', '0.044%', '0.7%', '6%', '25%', '49.9%', '50%', '99.9%', '100%']
+    >>> [percent(x) for x in (0, 0.00044, 0.0066, 0.06, 0.25, 0.9996, 1)]
+    ['0%', '0.044%', '0.7%', '6%', '25%', '99.9%', '100%']
     """
     if share <= 0 or share >= 1 or math.isnan(share):
         return f"{100 * share:.0f}%"
@@ -59,9 +59,18 @@ def percent(share: float) -> str:
         return f"{number(100 * share, 2)}%"
     if share < 0.0995:
         return f"{_trimmed(f'{100 * share:.1f}')}%"
-    if 0 < abs(share - 0.5) < 0.005:
-        return f"{min(100 * share, 49.9) if share < 0.5 else max(100 * share, 50.1):.1f}%"
     return f"{100 * share:.0f}%" if share < 0.995 else f"{min(100 * share, 99.9):.1f}%"
+
+
+def chance(value: float) -> str:
+    """A chance: as a share, and on which side of one half it is, where rows begin to be flagged.
+
+    >>> [chance(x) for x in (0.25, 0.498, 0.49999, 0.5, 0.504, 0.97)]
+    ['25%', '49.8%', '49.9%', '50%', '50.4%', '97%']
+    """
+    if not 0 < abs(value - 0.5) < 0.005:
+        return percent(value)
+    return f"{min(100 * value, 49.9) if value < 0.5 else max(100 * value, 50.1):.1f}%"
 
 
 _FRACTIONS = (

@@ -1,7 +1,7 @@
 // Small pictures in SVG. Each has a name for those who do not see it.
 
 import { h, svg } from "./dom.js";
-import { percent, plural } from "./words.js";
+import { chanceText, percent, plural } from "./words.js";
 
 const W = 160;
 
@@ -72,7 +72,7 @@ export function chanceBar(chance, isFlagged) {
     "span",
     { class: "chance" },
     h("span", { class: "track", "aria-hidden": "true" }, filled),
-    h("span", { class: "figure-text" }, percent(chance)),
+    h("span", { class: "figure-text" }, chanceText(chance)),
   );
 }
 

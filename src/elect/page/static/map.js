@@ -5,7 +5,7 @@ import { chanceBar } from "./charts.js";
 import { fill, h } from "./dom.js";
 import { get, post } from "./net.js";
 import { go, PLAIN, store, view } from "./store.js";
-import { percent, plural, reasonsLine } from "./words.js";
+import { chanceText, plural, reasonsLine } from "./words.js";
 
 const EDGE = 14;
 
@@ -129,7 +129,7 @@ export function mapView() {
     tip.hidden = i === null;
     if (i !== null) {
       const [x, y] = place(i);
-      const text = `${points.names[i]}, ${percent(points.chance[i])}`;
+      const text = `${points.names[i]}, ${chanceText(points.chance[i])}`;
       tip.textContent = text;
       tip.style.left = `${Math.min(x + 12, canvas.clientWidth - 150)}px`;
       tip.style.top = `${Math.max(y - 30, 4)}px`;
