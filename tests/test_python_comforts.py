@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import elect
 from elect import ElectDetector, ElectWarning, Feedback, ScoreMatrix, load_database
+from elect.errors import InvalidInput
 from elect.history.shipped import shipped_database
 
 ROWS = np.vstack([np.random.default_rng(0).normal(size=(80, 3)).round(2), [[0.1, 30.0, 0.2]]])
@@ -134,3 +135,19 @@ def test_what_is_long_is_shown_short() -> None:
     assert repr(elect.ModelPool.grid("COF", n_neighbors=[3, 5])) == "ModelPool(2 COF)"
     for shown in (database, database.pool, database.performance, ElectDetector(max_models=3).fit(ROWS).selection_):
         assert len(repr(shown)) < 150
+
+
+@pytest.mark.parametrize("X", [[["a", "b"], ["c", "d"]], np.array([["1.5", "red"]] * 30)])
+def test_text_in_an_array_gets_an_advice(X: object) -> None:
+    with pytest.raises(InvalidInput, match="holds text.*give a pandas or polars frame"):
+        ElectDetector().fit(X)
+
+
+def test_a_missing_value_in_an_array_gets_our_advice() -> None:
+    gone = ROWS.copy()
+    gone[3, 1] = np.nan
+    with pytest.raises(InvalidInput, match="contains NaN.*give a pandas or polars frame"):
+        ElectDetector().fit(gone)
+    detector = ElectDetector(strategy="fixed").fit(ROWS)
+    with pytest.raises(InvalidInput, match="contains NaN.*give a pandas or polars frame"):
+        detector.predict(gone)

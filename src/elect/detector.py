@@ -360,7 +360,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         return replace(table, frame=table.frame.rename(dict(zip(table.columns, self.feature_names_in_, strict=True))))
 
     def _numeric(self, X: Any, *, reset: bool) -> FloatArray:
-        """A finite array, checked and refused in scikit-learn's words, but for missing values: they have a remedy."""
+        """A finite array, checked and refused in scikit-learn's words, but for missing values and text: they have a remedy."""
         if np.ma.isMaskedArray(X):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:
@@ -377,6 +377,11 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
                 raise InvalidInput(
                     "Input X contains NaN, and an array is taken as it is: give a pandas or polars frame, whose "
                     "missing values are treated, or fill them."
+                ) from None
+            if "could not convert string" in str(error):
+                raise InvalidInput(
+                    f"{error}. Input X holds text, and an array is taken as numbers: give a pandas or polars frame, "
+                    "whose text, dates and missing values are treated."
                 ) from None
             raise (WrongType if isinstance(error, TypeError) else InvalidInput)(str(error)) from None
         return np.asarray(rows)
