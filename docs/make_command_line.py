@@ -14,7 +14,7 @@ from typer.main import get_command
 from elect.cli.app import app
 
 PAGE = Path(__file__).with_name("command-line.md")
-COMMANDS = ("select", "detect", "open", "score", "corpus", "train", "models", "info")
+COMMANDS = ("open", "detect", "score", "select", "train", "corpus", "models", "info")
 COMMANDS += ("bench wild", "bench controlled", "bench union", "bench errors", "bench odd", "bench answers")
 
 INTRODUCTION = """\
@@ -61,12 +61,12 @@ for branch in range(3):
 """
 
 EXAMPLES = {
-    "select": "elect select examples/payments.csv --drop checked,country --budget 10s --json",
-    "detect": "elect detect examples/payments.csv --label checked -o scores.parquet --save our.elect-detector",
     "open": "elect open examples/payments.csv --id payment",
+    "detect": "elect detect examples/payments.csv --label checked -o scores.parquet --save our.elect-detector",
     "score": "elect score our.elect-detector examples/payments.csv -o may.csv --fail-above 2%",
-    "corpus": "elect corpus history/",
+    "select": "elect select examples/payments.csv --drop checked,country --budget 10s --json",
     "train": "elect train history -o ours.elect --work work",
+    "corpus": "elect corpus history/",
     "models": "elect models --family LOF",
     "info": "elect info ours.elect",
     "bench wild": "elect bench wild --source published --protocol strict --json",

@@ -139,15 +139,15 @@ def test_what_is_long_is_shown_short() -> None:
 
 @pytest.mark.parametrize("X", [[["a", "b"], ["c", "d"]], np.array([["1.5", "red"]] * 30)])
 def test_text_in_an_array_gets_an_advice(X: object) -> None:
-    with pytest.raises(InvalidInput, match="holds text.*give a pandas or polars frame"):
+    with pytest.raises(InvalidInput, match=r"holds text.*give a pandas or polars frame"):
         ElectDetector().fit(X)
 
 
 def test_a_missing_value_in_an_array_gets_our_advice() -> None:
     gone = ROWS.copy()
     gone[3, 1] = np.nan
-    with pytest.raises(InvalidInput, match="contains NaN.*give a pandas or polars frame"):
+    with pytest.raises(InvalidInput, match=r"contains NaN.*give a pandas or polars frame"):
         ElectDetector().fit(gone)
     detector = ElectDetector(strategy="fixed").fit(ROWS)
-    with pytest.raises(InvalidInput, match="contains NaN.*give a pandas or polars frame"):
+    with pytest.raises(InvalidInput, match=r"contains NaN.*give a pandas or polars frame"):
         detector.predict(gone)

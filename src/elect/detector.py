@@ -360,7 +360,7 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         return replace(table, frame=table.frame.rename(dict(zip(table.columns, self.feature_names_in_, strict=True))))
 
     def _numeric(self, X: Any, *, reset: bool) -> FloatArray:
-        """A finite array, checked and refused in scikit-learn's words, but for missing values and text: they have a remedy."""
+        """A finite array, checked and refused in scikit-learn's words; but missing values and text have a remedy."""
         if np.ma.isMaskedArray(X):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:

@@ -22,9 +22,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (select, detect, score, train, corpus, models, info):
-    app.command()(command)
-app.command("open")(open_page)
+# In the order in which people need them, each in so few words that none is cut.
+app.command("open", short_help="Look at a table in the browser.")(open_page)
+app.command(short_help="Find the odd rows of a table, and say why.")(detect)
+app.command(short_help="Score new rows with a saved detector; tell drift.")(score)
+app.command(short_help="Say which detector fits a table, and why.")(select)
+app.command(short_help="Add labelled tables of your own to the history.")(train)
+app.command(short_help="Build labelled tables from public data.")(corpus)
+app.command(short_help="List the models.")(models)
+app.command(short_help="Say what a database was made from.")(info)
 app.add_typer(bench, name="bench")
 
 

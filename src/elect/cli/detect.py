@@ -52,7 +52,9 @@ def detect(
     ] = "auto",
     ask: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Ask about up to N rows on the terminal; the answers sharpen the pick."),
+        typer.Option(
+            min=0, metavar="N", help="Ask about up to N rows on the terminal; the answers sharpen the ranking."
+        ),
     ] = 0,
     answers: Annotated[
         Path | None,

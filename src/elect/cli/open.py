@@ -19,7 +19,12 @@ def open_page(
         Path | None,
         typer.Option(metavar="FILE.csv", help="Where answers are kept and found again; by default beside the table."),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The port; by default a free one.")] = 0,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, metavar="N", help="The port; 0, the default, is a free one.", show_default=False
+        ),
+    ] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     label: Label = None,
     id: Id = None,
