@@ -53,7 +53,7 @@ def test_ordinary_scatter_is_no_drift() -> None:
         ("amount", pl.col("amount") * 100, "above all that were seen"),
         ("amount", -pl.col("amount"), "below all that were seen"),
         ("items", pl.lit(0, dtype=pl.Int64), "of the values were up to 0, now 100%"),
-        ("country", pl.lit("NO"), "none of the 3 most frequent ones, now 100%"),
+        ("country", pl.lit("NO"), "other than the 3 most frequent ones, now 100%"),
         ("country", pl.lit("DE"), "of the values were DE, now 100%"),
         ("weight", pl.lit(None, dtype=pl.Float64), "0% of the values were missing, now 100%"),
     ],

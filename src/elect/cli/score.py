@@ -58,7 +58,7 @@ def score(
 
     saved = load_saved(model, trust=trust, n_jobs=n_jobs)
     if not quiet:
-        screen.tell(f"scoring {file} with {saved.selection.model_id}")
+        screen.tell(f"scoring {file} with {saved.selection.model_id if saved.committee is None else 'the committee'}")
     with metered_file(file, quiet=quiet) as bar:
         found = score_file(saved, file, top=top, label=label, meter=bar)
     if output is not None:

@@ -199,7 +199,7 @@ def _values_moved(before: ColumnProfile, after: ColumnProfile, compared: int) ->
             said = f"{was} of the values were {wording.short(str(before.marks[at]))}, now {now}"
         else:
             common = wording.count(len(before.marks), "most frequent one")
-            said = f"{was} of the values were none of the {common}, now {now}"
+            said = f"{was} of the values were other than the {common}, now {now}"
     elif at == 0:
         said = f"{now} of the values are below all that were seen ({wording.number(float(before.marks[1]))} and more)"
     elif at == len(before.marks) - 1:
