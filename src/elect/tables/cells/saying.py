@@ -50,8 +50,11 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
         usual = beyond or f"median {show(numbers.scale.middle[j])}"
         return f"may stand for missing; {usual}"
     if at["shift"] > _LEAST and at["gap"] > 0.5:
-        usual = beyond or f"the median is {show(numbers.scale.middle[j])}"
-        return f"{_factor(x, float(numbers.scale.middle[j]))}{usual}"
+        middle = float(numbers.scale.middle[j])
+        times = _factor(x, middle)
+        if beyond:
+            return f"{times}; {beyond}" if times else beyond
+        return f"{times} {show(middle)}" if times else f"median {show(middle)}"
     if at["gap"] > _LEAST and beyond:
         return beyond
     if max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4:
@@ -149,8 +152,8 @@ def _column(numbers: NumberJudge, j: int) -> slice:
 def _factor(x: float, middle: float) -> str:
     ratio = abs(x / middle) if middle else 0.0
     if ratio >= 2:
-        return f"{wording.number(ratio, 2)} times the median; "
-    return f"{wording.number(1 / ratio, 2)} times smaller than the median; " if 0 < ratio <= 0.5 else ""
+        return f"{wording.number(ratio, 2)} times the median"
+    return f"{wording.number(1 / ratio, 2)} times smaller than the median" if 0 < ratio <= 0.5 else ""
 
 
 def _partner(cells: Cells, numbers: NumberJudge, row: int, j: int) -> str:
