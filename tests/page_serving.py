@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from elect.answers.kept import KeptAnswers
 from elect.page.server import PageServer
 from elect.page.state import PageState
@@ -103,3 +105,12 @@ def until(true: Callable[[], Any], seconds: float = 20.0) -> Any:
 
 def ready(state: PageState) -> None:
     until(lambda: state.moment.phase == "ready" and state.moment.question is not None)
+
+
+def axe_violations(page: Any) -> list[tuple[str, str]]:
+    """What axe finds wrong with what a tab shows, for people who cannot see it, or not well."""
+    found = pytest.importorskip("axe_playwright_python", reason="axe is not installed: accessibility was NOT tested")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate((Path(found.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    told = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    return [(one["id"], str([node["html"][:200] for node in one["nodes"][:2]])) for one in told]

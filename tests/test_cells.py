@@ -1,6 +1,7 @@
 """The signals of single cells: finite, the same in any company, and raised by the errors they are named after."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -262,7 +263,7 @@ def test_of_nearly_all_is_said_only_what_holds_for_nearly_all() -> None:
 
 
 def test_what_is_foretold_is_said_as_people_would() -> None:
-    """With two digits of the difference, in the range of the column, and whole where the column is."""
+    """With two digits of the difference, whole where the column is, and never a value beyond all others."""
     rng = np.random.default_rng(0)
     price = rng.uniform(20_000, 200_000, 400)
     rooms = np.round(price / 20_000)
@@ -271,6 +272,25 @@ def test_what_is_foretold_is_said_as_people_would() -> None:
     table = pl.DataFrame({"price": price, "rooms": rooms})
     assert _said_of(table, 7, "rooms") == "the other columns suggest about 9"
     assert re.fullmatch(r"the other columns suggest about \d{2}000", _said_of(table, 7, "price"))
+
+
+def test_nothing_beyond_all_others_is_foretold() -> None:
+    table = read_table(Path(__file__).parent.parent / "examples" / "payments.csv").without("checked", "payment", "when")
+    cells = cells_of(table.frame)
+    judge = CellJudge.fit(cells)
+    signals = judge.judge(cells)
+    said = []
+    for place, column in enumerate(cells.number_at):
+        seen = cells.numbers[:, place]
+        for row in range(0, cells.n_rows, 3):
+            words = say(judge, cells, signals, row, column)
+            if words.startswith("the other columns suggest"):
+                said.append(words)
+                about = re.fullmatch(r"the other columns suggest about (\S+)", words)
+                low, high = np.nanmin(seen), np.nanmax(seen)
+                assert re.fullmatch(r".* a much (lower|higher) value", words) if about is None else True
+                assert about is None or low <= float(about[1]) <= high
+    assert {"about" in words for words in said} == {True, False}
 
 
 def test_few_rows_are_counted() -> None:

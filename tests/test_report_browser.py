@@ -10,6 +10,7 @@ import pytest
 from elect.detect.detection import TopRow
 from elect.detect.explaining import Reason
 from elect.report import render
+from page_serving import axe_violations
 from test_report import CHROMIUM, HOSTILE, summary
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright here: pip install playwright")
@@ -116,3 +117,15 @@ def test_a_phone_shows_it_without_scrolling_sideways(page: Any, scheme: str) -> 
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     page.get_by_label("Sort by").select_option(label="models agreeing")
     assert shown(page)[0] == "N88"
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: Any, browser: Any, scheme: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
+    seen = context.new_page()
+    seen.goto(page.url)
+    for closed in seen.locator("details:not([open]) > summary").all()[:3]:
+        closed.click()
+    assert axe_violations(seen) == []
+    context.close()

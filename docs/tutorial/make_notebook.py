@@ -39,13 +39,25 @@ def run() -> Any:
         cell["metadata"].pop("execution", None)  # the time of day
         if cell["cell_type"] == "code":
             # Progress is for who watches it.
-            cell["outputs"] = [out for out in cell["outputs"] if out.get("name") != "stderr" and not _progress(out)]
+            shown = [out for out in cell["outputs"] if out.get("name") != "stderr" and not _progress(out)]
+            cell["outputs"] = _joined(shown)
     made.metadata.pop("language_info", None)
     return made
 
 
 def _progress(out: Any) -> bool:
     return out["output_type"] == "display_data"
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """What is printed in one go may arrive in pieces."""
+    found: list[Any] = []
+    for out in outputs:
+        if found and out["output_type"] == found[-1]["output_type"] == "stream":
+            found[-1]["text"] += out["text"]
+        else:
+            found.append(out)
+    return found
 
 
 def page(made: Any) -> str:

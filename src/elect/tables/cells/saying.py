@@ -59,6 +59,9 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
         return beyond
     if max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4:
         about = _about(numbers, j, x, judge.given.foretold(cells, numbers, row, j))
+        known = numbers.distinct[_column(numbers, j)]
+        if len(known) and not known[0] <= about <= known[-1]:
+            return f"the other columns suggest a much {'lower' if about < x else 'higher'} value"
         if about != x:
             return f"the other columns suggest about {show(about)}"
     if at["order"] > 0:
@@ -131,8 +134,8 @@ def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
 
 
 def _about(numbers: NumberJudge, j: int, x: float, foretold: float) -> float:
-    """What is foretold, as far as it says something: two digits of how far it is from the value, in the range of the
-    column, and whole where all of the column is."""
+    """What is foretold, as far as it says something: two digits of how far it is from the value, and whole where all of
+    the column is."""
     u = numbers.distinct[_column(numbers, j)]
     away = abs(x - foretold)
     if len(u) == 0 or not 0 < away < np.inf or numbers.is_time[j]:
@@ -141,8 +144,7 @@ def _about(numbers: NumberJudge, j: int, x: float, foretold: float) -> float:
     if np.abs(u).max() < 2.0**53 and (u == np.floor(u)).all():
         unit = max(unit, 1.0)
     # Divided by a whole number where the unit is small: 57 * 0.1 is not 5.7.
-    rounded = np.round(foretold / unit) * unit if unit >= 1 else np.round(foretold * (1 / unit)) / np.round(1 / unit)
-    return float(np.clip(rounded, u[0], u[-1]))
+    return float(np.round(foretold / unit) * unit if unit >= 1 else np.round(foretold / unit) / np.round(1 / unit))
 
 
 def _column(numbers: NumberJudge, j: int) -> slice:
