@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: attack audit demo test lint docs wheel versions database results clean
+.PHONY: attack audit demo test lint docs pictures wheel versions database results clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ docs: $(READY)
 	$(BIN)/python docs/tutorial/make_notebook.py
 	$(BIN)/python docs/run_blocks.py --write README.md docs/*.md docs/tutorial/[!n]*.md docs/howto/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The pictures of the page and of the report, taken in chromium.
+pictures: $(READY)
+	$(BIN)/python docs/make_pictures.py
 
 # Both archives, the wheel in an empty environment of its own, and README and docs run with what it asks for.
 wheel: $(READY)

@@ -61,7 +61,7 @@ for branch in range(3):
 """
 
 EXAMPLES = {
-    "open": "elect open examples/payments.csv --id payment",
+    "open": "elect open examples/payments.csv --label checked",
     "detect": "elect detect examples/payments.csv --label checked -o scores.parquet --save our.elect-detector",
     "score": "elect score our.elect-detector examples/payments.csv -o may.csv --fail-above 2%",
     "select": "elect select examples/payments.csv --drop checked,country --budget 10s --json",

@@ -28,6 +28,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(sh|python|py|text)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+WIDTH = 90
+"""Of output that is shown: a page of the site is not wider."""
+
 LONG = ("elect bench", "elect corpus")
 """Hours of work: only their options are checked."""
 
@@ -141,8 +144,9 @@ def _command(line: str) -> str:
 
 
 def _elect(args: list[str]) -> tuple[int, str]:
-    from elect.cli import main
+    from elect.cli import main, screen
 
+    screen.WIDTH = WIDTH
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = main(args)
