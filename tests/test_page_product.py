@@ -222,6 +222,38 @@ def test_a_search_that_is_stopped_at_once_has_a_ranking(
     assert found.selection.stopped_because == "it was stopped from the page"
 
 
+def test_a_long_table_is_ranked_piece_by_piece_and_can_be_stopped(
+    path: Path, small_database: "MetaDatabase", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elect.detect.election.MAX_ROWS", 100)
+    monkeypatch.setattr("elect.detect.election.PIECE", 60)
+    product = TableProduct(path, open_table(read_table(path)), small_database, Options(n_jobs=1))
+
+    def begun(steps: int) -> Any:
+        search = product.search((), product.strategy)
+        told = [progress for progress, _ in zip(search.steps(), range(steps), strict=False)]
+        return search, [(progress.done, progress.total) for progress in told if "more row" in progress.doing]
+
+    search, told = begun(6)
+    assert told == [(0, 140), (60, 140), (120, 140), (140, 140)]
+    whole = search.found()
+    search, told = begun(4)
+    assert told == [(0, 140), (60, 140)]
+    found = search.found("it was stopped from the page")
+    known = found._place >= 0
+    np.testing.assert_allclose(found.ranking().chance[known], whole.ranking().chance[known])
+    assert known.sum() == 100
+    assert found.ranking().chance[~known].max() < 0.001
+    assert next(iter(found.notes)).startswith("140 rows were not ranked, since it was stopped")
+    unseen = int(np.flatnonzero(~known)[0])
+    found.tell(unseen, True)
+    ranking = found.ranking()
+    scored = pl.read_csv(io.BytesIO(found.download("csv", ranking, 0.5).content))
+    assert scored["elect_chance"].null_count() == scored["elect_outlier"].null_count() == 139
+    assert scored["elect_outlier"][unseen] == 1
+    assert b"orders.csv" in found.download("report", ranking, 0.5).content
+
+
 def test_what_columns_hold(path: Path) -> None:
     numbers = Numbers(read_table(path))
     assert set(numbers) == {"when", "amount", "size", "number"}
@@ -237,7 +269,7 @@ def test_answers_reach_rows_that_no_model_saw(
     monkeypatch.setattr("elect.page.found._MOST_OTHERS", 30)
     product = TableProduct(path, open_table(read_table(path)), small_database, Options(id="order", n_jobs=1))
     search = product.search((), product.strategy)
-    early, found = (progress.found for progress in islice(search.steps(), 4) if progress.found is not None)
+    early, found = (progress.found for progress in islice(search.steps(), 5) if progress.found is not None)
     known = early._place >= 0
     np.testing.assert_allclose(early.ranking().chance[known], found.ranking().chance[known])
     assert early.ranking().chance[~known].max() < 0.001

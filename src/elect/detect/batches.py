@@ -1,9 +1,9 @@
 """Scores of a table that is read in batches."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from elect.tables.profile import TableProfile
 
 if TYPE_CHECKING:
     import polars as pl
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,28 @@ def score_batches(
 ) -> ScoredBatches:
     """Score every row, one batch at a time. A row's score does not depend on its batch. The rows are counted in the
     places of the profile ``like``."""
+    return drained(scoring_batches(batches, treatment, score, label, like, meter))
+
+
+def drained(work: Generator[int, None, _Result]) -> _Result:
+    """What comes out of work that can be watched, for who does not watch it."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: _Result = end.value
+            return result
+
+
+def scoring_batches(
+    batches: Iterable[Table],
+    treatment: ColumnTreatment,
+    score: TableScorer,
+    label: str | None = None,
+    like: TableProfile | None = None,
+    meter: Meter | None = None,
+) -> Generator[int, None, ScoredBatches]:
+    """The same for who watches, and may stop: yields how many rows were scored."""
     import polars as pl
 
     scores: list[FloatArray] = []
@@ -62,6 +86,7 @@ def score_batches(
             profile = counted if profile is None else profile.plus(counted)
         if label is not None and label in columns:
             labels.append(batch.frame[label])
+        yield sum(map(len, scores))
     n_rows = sum(map(len, scores))
     return ScoredBatches(
         np.concatenate(scores),

@@ -1,7 +1,7 @@
 """The one road from a table to a detection: columns treated, models scored, one elected, fitted, every row scored."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -13,7 +13,7 @@ from elect.committee.committee import Committee, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
-from elect.detect.batches import score_batches
+from elect.detect.batches import drained, scoring_batches
 from elect.detect.costs import Size, affordable, cost_of, spared
 from elect.detect.detection import Detection, Evaluation, doubts_of, evaluate
 from elect.detect.opened import OpenedTable
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elect.answers import Feedback
+
+PIECE = 20_000
+"""Rows that are scored between two looks at the clock, or at a button."""
 
 MAX_ROWS = 10_000
 """Above this many rows the selection, and the fit of the chosen detector, use a seeded sample of so many."""
@@ -296,25 +299,44 @@ class Election:
         heard: FloatArray | None = None,
         features: FloatArray | None = None,
     ) -> "Said":
+        """What a scorer says of every row, all at once."""
+        return drained(self._saying(scorer, known, heard, features))
+
+    def ranked(self) -> Iterator[int]:
+        """Let the committee judge all rows piece by piece: how many it has judged. At the end ``committee`` is there;
+        whoever stops before has ``first_look``."""
+        first = self.first_look
+        if first is not None and "committee" not in self.__dict__:
+            self.__dict__["committee"] = yield from self._saying(
+                first.scorer, first.scores, first.heard, first.features
+            )
+
+    def _saying(
+        self, scorer: TableScorer, known: FloatArray, heard: FloatArray | None, features: FloatArray | None
+    ) -> Generator[int, None, "Said"]:
         """The scores of all rows. Those that were fitted keep their training scores, which are known and in which a row
         is not its own neighbour."""
         opened = self.opened
         if opened.positions is None:
-            said = Said(scorer, self._scores(scorer), heard, features)
+            said = Said(scorer, (yield from self._scoring(scorer)), heard, features)
         else:
             assert self.treatment is not None
-            found = score_batches(opened.batches(), self.treatment, scorer, self.options.label, meter=self.meter)
+            found = yield from scoring_batches(
+                opened.batches(), self.treatment, scorer, self.options.label, meter=self.meter
+            )
             said = Said(scorer, found.scores, heard, features, found.label, found.notes)
         said.scores[self.positions] = known
         return said
 
-    def _scores(self, scorer: TableScorer) -> FloatArray:
+    def _scoring(self, scorer: TableScorer) -> Generator[int, None, FloatArray]:
         """Scores of rows that are all at hand; those of fitted rows are of no use."""
         scores = np.empty(len(self.learned))
-        if len(self.drawn) < len(scores):
-            others = np.setdiff1d(np.arange(len(scores)), self.drawn)
-            frame = None if self.treatment is None else self.opened.sample.frame[others]
-            scores[others] = scorer(self.learned[others], frame)
+        others = np.setdiff1d(np.arange(len(scores)), self.drawn)
+        for start in range(0, len(others), PIECE):
+            part = others[start : start + PIECE]
+            frame = None if self.treatment is None else self.opened.sample.frame[part]
+            scores[part] = scorer(self.learned[part], frame)
+            yield start + len(part)
         return scores
 
     def _notes(self, model_id: str) -> tuple[str, ...]:

@@ -136,8 +136,8 @@ class Found(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """A moment of a search: ``done`` of ``total`` models (None: it is not known how many). ``found`` is what is known
-    of the rows already, where that changed."""
+    """A moment of a search: ``done`` of ``total`` models, or of rows while the others of a long table are ranked
+    (None: it is not known how many). ``found`` is what is known of the rows already, where that changed."""
 
     done: int
     total: int | None

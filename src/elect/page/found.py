@@ -55,7 +55,7 @@ _CUT = 3.0
 
 class TableFound:
     """What the committee says of the rows, and from ``elected`` on what the election says of the models. ``early``
-    knows only the rows that were looked at first; all others come last."""
+    knows only the rows that were looked at first; all others come last, and files leave them empty."""
 
     def __init__(self, product: "TableProduct", election: Election, *, early: bool = False) -> None:
         said = election.first_look if early else election.committee
@@ -65,6 +65,7 @@ class TableFound:
         assert election.treatment is not None
         self._product = product
         self._election = election
+        self._early = early
         self._treatment: ColumnTreatment = election.treatment
         self._committee: FittedCommittee = said.scorer.committee
         self._heard: FloatArray = said.heard
@@ -89,7 +90,7 @@ class TableFound:
     def elected(self, selection: Selection) -> None:
         """Take the pick. Where all models of the pool were scored, answers elect from now on."""
         election = self._election
-        self._detection = election.detect(selection)
+        self._detection = None if self._early else election.detect(selection)
         self._elects &= len(selection.evaluated) == len(election.database.pool)
         if self._elects:
             feedback = election.feedback(selection)
@@ -115,6 +116,9 @@ class TableFound:
 
     @property
     def notes(self) -> Sequence[str]:
+        if self._early and self._selection is not None:
+            rest = wording.count(len(self._first) - len(self._election.positions), "row")
+            return [f"{rest} were not ranked, since it was stopped: they come last. Open the table again to rank them"]
         if self._detection is None:
             return ()
         known = [] if self._detection.evaluation is None else [str(self._detection.evaluation)]
@@ -275,9 +279,9 @@ class TableFound:
 
     def _elected(self) -> Detection:
         """The detection with the model that the answers elected."""
-        chosen, detection = self.selection, self._detection
+        chosen = self.selection
         assert chosen is not None
-        assert detection is not None
+        detection = self._detection or self._election.detect(chosen)
         if chosen.model_id != detection.selection.model_id:
             return self._election.detect(chosen)
         return replace(detection, selection=replace(chosen, notes=detection.selection.notes))
@@ -295,13 +299,20 @@ class TableFound:
             texts[row] = "; ".join(f"{r.column} ({r.usual})" if r.usual else r.column for r in why)
         kinds = np.array([None, *KINDS], dtype=object)[ranking.kind]
         kinds[ranking.chance < threshold] = None
-        return self._product.frame.with_columns(
-            pl.Series("elect_score", _log_odds(ranking.chance)),
-            pl.Series("elect_chance", ranking.chance),
-            pl.Series("elect_outlier", ranking.chance >= threshold).cast(pl.Int8),
-            pl.Series("elect_kind", kinds.tolist(), dtype=pl.String),
-            pl.Series("elect_reasons", texts, dtype=pl.String),
+        results = pl.DataFrame(
+            [
+                pl.Series("elect_score", _log_odds(ranking.chance)),
+                pl.Series("elect_chance", ranking.chance),
+                pl.Series("elect_outlier", ranking.chance >= threshold).cast(pl.Int8),
+                pl.Series("elect_kind", kinds.tolist(), dtype=pl.String),
+                pl.Series("elect_reasons", texts, dtype=pl.String),
+            ]
         )
+        if self._early:
+            known = np.zeros(len(self._first), dtype=bool)
+            known[[*self._election.positions.tolist(), *self._told]] = True
+            results = results.select(pl.when(pl.lit(pl.Series(known))).then(pl.all()))
+        return self._product.frame.with_columns(results)
 
     def snippet(self, threshold: float) -> str:
         product, selection = self._product, self.selection

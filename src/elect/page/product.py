@@ -91,6 +91,7 @@ class TableSearch:
         self._product = product
         self._options = options
         self._election: Election | None = None
+        self._early: TableFound | None = None
         self._found: TableFound | None = None
 
     def steps(self) -> Iterator[Progress]:
@@ -103,8 +104,11 @@ class TableSearch:
         yield Progress(0, election.most_models, "ranking the rows")
         rest = election.opened.n_rows - len(election.positions)
         if rest:
-            early = TableFound(self._product, election, early=True)
-            yield Progress(0, election.most_models, f"ranking {wording.count(rest, 'more row')}", found=early)
+            self._early = TableFound(self._product, election, early=True)
+            doing = f"ranking {wording.count(rest, 'more row')}"
+            yield Progress(0, rest, doing, found=self._early)
+            for done in election.ranked():
+                yield Progress(min(done, rest), rest, doing)
         found = self._found = TableFound(self._product, election)
         yield Progress(0, election.most_models, "scoring models", found=found)
         scored = 0
@@ -119,7 +123,8 @@ class TableSearch:
         if self._election is None:
             self._election = Election(self._product.opened, self._product.database, self._options)
         if self._found is None:
-            self._found = TableFound(self._product, self._election)
+            # Of a long table that was stopped early, the rows that were looked at first are what there is.
+            self._found = self._early or TableFound(self._product, self._election)
         if not self._election.has_begun:
             next(self._election.steps())  # the first step comes without any work
         self._found.elected(self._election.selection(stopped_because))

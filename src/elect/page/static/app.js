@@ -25,6 +25,13 @@ const NAMES = Object.keys(VIEWS);
 const made = {};
 const open = drawer(byId("drawer"));
 
+/** What a search is doing; models are counted, of other work the share is told. */
+function searching({ doing, done, total }) {
+  if (!done) return doing;
+  if (!doing.endsWith("models")) return total ? `${doing}: ${Math.floor((100 * done) / total)}%` : doing;
+  return total ? `${count(done)} of ${count(total)} models` : `${plural(done, "model")} scored`;
+}
+
 function header(now) {
   const { progress, ranking } = now;
   const isBusy = now.phase === "searching" || now.phase === "finishing";
@@ -36,7 +43,7 @@ function header(now) {
   } else bar.removeAttribute("value");
   byId("stop").hidden = now.phase !== "searching";
   const words = {
-    searching: !progress.done ? progress.doing : progress.total ? `${count(progress.done)} of ${count(progress.total)} models` : `${plural(progress.done, "model")} scored`,
+    searching: searching(progress),
     finishing: progress.doing,
     ready: ranking ? `${plural(ranking.flagged.count, "row")} flagged` : "",
     failed: "failed",
@@ -100,7 +107,10 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-byId("stop").addEventListener("click", stop);
+byId("stop").addEventListener("click", () => {
+  stop();
+  say("Stopping with the ranking so far …");
+});
 byId("end").addEventListener("click", () => {
   if (confirm("End the server? Your answers are kept.")) end();
 });
