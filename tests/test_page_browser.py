@@ -166,12 +166,26 @@ def test_questions_by_key_and_by_click_with_undo_and_reload(tab: Watched, served
     expect(page.locator(".badge")).to_have_text("3")
 
 
+def test_who_types_fast_answers_no_row_twice(tab: Watched, served: Served) -> None:
+    page = tab.open("answers")
+    asked = served.state.document()["question"]
+    card = page.locator(".question .row-name")
+    expect(card).to_have_text(asked["row"])
+    for key in "ynn":
+        page.keyboard.press(key)
+    until(lambda: served.state.moment.answers)
+    expect(card).not_to_have_text(asked["row"])
+    assert dict(served.state.moment.answers)[asked["position"]] is True
+
+
 def test_any_row_can_be_answered_where_it_stands(tab: Watched, served: Served) -> None:
     page = tab.open()
     line = page.locator("tr[data-index='4']")
     position = int(line.get_attribute("data-position"))
     line.locator("[data-say=n]").click()
     until(lambda: served.state.moment.said == {position: False})
+    expect(page.locator("#said")).to_contain_text("fine")
+    page.wait_for_timeout(500)  # the answer moves rows
     expect(page.locator("#drawer")).to_be_hidden()
     # With the keyboard alone: down to a row, and y.
     page.locator("[role=grid]").focus()

@@ -31,8 +31,14 @@ const WORDS = new Map([
   [null, "don't know"],
 ]);
 
+/** The rows whose answers are on their way. */
+export const sent = new Set();
+
 export async function answer(position, said, name) {
-  if (await attempt("/api/answer", { position, answer: said })) say(`Row ${name}: ${WORDS.get(said)}.`);
+  sent.add(position);
+  const done = await attempt("/api/answer", { position, answer: said });
+  sent.delete(position);
+  if (done) say(`Row ${name}: ${WORDS.get(said)}.`);
 }
 
 export async function undo() {

@@ -1,9 +1,10 @@
 // Questions, one card at a time, and what each answer changed.
 
-import { answer, openRow, setAim, undo } from "./act.js";
+import { openRow, sent, setAim, undo } from "./act.js";
 import { fill, h } from "./dom.js";
 import { get } from "./net.js";
 import { rowCard } from "./row.js";
+import { store } from "./store.js";
 import { count, plural } from "./words.js";
 
 const AIMS = [
@@ -141,7 +142,11 @@ export function answersView() {
 
   return {
     element,
-    current: () => row,
+    /** The row of the question; none between an answer and the next question, for those who type fast. */
+    current() {
+      const isAnswered = sent.has(row?.position) || store.now.answers.some((one) => one.position === row?.position);
+      return isAnswered ? null : row;
+    },
     update(now) {
       for (const label of aims) {
         const input = label.querySelector("input");
@@ -151,6 +156,5 @@ export function answersView() {
       showChange(now);
       showGiven(now);
     },
-    answer: (said) => row && answer(row.position, said, row.row),
   };
 }

@@ -103,7 +103,7 @@ document.addEventListener("keydown", (event) => {
   } else if (key in SAID) {
     const row = current(store.now);
     if (row) answer(row.position, SAID[key], row.row);
-    else say("Open a row first.");
+    else if (view.name !== "answers") say("Open a row first.");
   }
 });
 

@@ -56,8 +56,9 @@ export function go({ name = view.name, row = view.row, query = {} }, replace = f
   view.query = wanted;
   const hash = `#${name}${said.size ? `?${said}` : ""}`;
   if (hash === location.hash) tell();
-  else if (replace) {
-    history.replaceState(null, "", hash);
+  else {
+    // Told at once: a key that follows a click must not find the view before it.
+    history[replace ? "replaceState" : "pushState"](null, "", hash);
     window.dispatchEvent(new HashChangeEvent("hashchange"));
-  } else location.hash = hash;
+  }
 }
