@@ -187,7 +187,12 @@ class FakeFound:
             total = float(far.sum()) or 1.0
             found.append(
                 [
-                    Reason(self.search.used[i], f"median {self.search.middle[i]:,.6g}", float(far[i]) / total)
+                    Reason(
+                        self.search.used[i],
+                        str(self.search.product.frame[self.search.used[i]][position]),
+                        f"median {self.search.middle[i]:,.6g}",
+                        float(far[i]) / total,
+                    )
                     for i in order
                 ]
             )

@@ -139,6 +139,7 @@ def test_downloads_say_what_the_page_says(state: PageState, path: Path, tmp_path
     table = pl.read_csv(io.BytesIO(csv.content))
     assert table.columns[:6] == read_table(path).frame.columns
     assert table.columns[6:] == ["elect_score", "elect_chance", "elect_outlier", "elect_kind", "elect_reasons"]
+    assert table["elect_reasons"][7].startswith("amount = 9,999.00 (")  # as elect detect -o writes them
     assert table["elect_outlier"].sum() == state.document()["ranking"]["flagged"]["count"]
     # A spreadsheet would run what begins with an equals sign.
     assert set(table["city"]) == {"Rome", "Oslo", "'=2+3"}

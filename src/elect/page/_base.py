@@ -42,11 +42,15 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Reason:
-    """A column that makes a row odd, what is usual there, and the share of the oddity it explains."""
+    """A column that makes a row odd, the row's value there, what is usual, and the share of the oddity it explains."""
 
     column: str
+    value: str
     usual: str
     share: float
+
+    def __str__(self) -> str:
+        return f"{self.column} = {self.value}{f' ({self.usual})' if self.usual else ''}"
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ class TableFound:
                 cells, rows, heard = self._looked_at(new)
                 found = explain_rows(self._committee.committee, self._treatment, heard, rows, cells)
                 for row, why in zip(new, found.reasons, strict=True):
-                    self._reasons[int(row)] = [Reason(r.column, r.usual, r.share) for r in why]
+                    self._reasons[int(row)] = [Reason(r.column, r.value, r.usual, r.share) for r in why]
             return [self._reasons[row] for row in positions]
 
     @cached_property
@@ -296,7 +296,7 @@ class TableFound:
         above = np.flatnonzero(ranking.chance >= threshold)
         texts: list[str | None] = [None] * len(ranking.chance)
         for row, why in zip(above.tolist(), self.reasons(above.tolist()), strict=True):
-            texts[row] = "; ".join(f"{r.column} ({r.usual})" if r.usual else r.column for r in why)
+            texts[row] = "; ".join(map(str, why)) or None
         kinds = np.array([None, *KINDS], dtype=object)[ranking.kind]
         kinds[ranking.chance < threshold] = None
         results = pl.DataFrame(

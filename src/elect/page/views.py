@@ -259,4 +259,6 @@ def _finite(value: float | None) -> float | None:
 
 
 def reasons_view(reasons: Sequence[Any]) -> list[View]:
-    return [{"column": r.column, "usual": r.usual, "share": round(float(r.share), 4)} for r in reasons]
+    return [
+        {"column": r.column, "value": r.value, "usual": r.usual, "share": round(float(r.share), 4)} for r in reasons
+    ]

@@ -203,7 +203,6 @@ export function mapView() {
     try {
       const found = await post("/api/rows", { start: 0, count: 60, within: inside });
       rows = found.rows;
-      const names = store.table.columns.map((c) => c.name);
       fill(
         list,
         rows.map((row) =>
@@ -222,7 +221,7 @@ export function mapView() {
               },
               h("b", {}, row.row),
               chanceBar(row.chance, row.flagged),
-              h("span", { class: "dim" }, reasonsLine(row, names) || (row.flagged ? row.kind : "")),
+              h("span", { class: "dim" }, reasonsLine(row) || (row.flagged ? row.kind : "")),
             ),
           ),
         ),

@@ -40,7 +40,6 @@ export function rowsView() {
   const waiting = new Map();
 
   const columns = () => store.table.columns.map((c, place) => ({ ...c, place })).filter((c) => c.name !== store.table.id);
-  const names = () => store.table.columns.map((c) => c.name);
   const hasKinds = () => store.now.ranking.kinds.length > 0;
 
   // The head and the widths.
@@ -196,7 +195,7 @@ export function rowsView() {
 
   function lineOf(row, index) {
     const reasons = new Map(row.reasons.map((reason) => [reason.column, reason]));
-    const why = reasonsLine(row, names());
+    const why = reasonsLine(row);
     const said = (word, key, text) =>
       h(
         "button",

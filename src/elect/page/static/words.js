@@ -35,13 +35,6 @@ export function readable(cell) {
   return cell !== null && /^-?\d+\.\d{5,}$/.test(cell) ? String(Number(Number(cell).toPrecision(6))) : cell;
 }
 
-/** Reasons as one line. */
-export function reasonsLine(row, names) {
-  return row.reasons
-    .map((reason) => {
-      const place = names.indexOf(reason.column);
-      const value = row.cells && place >= 0 ? ` ${readable(row.cells[place]) || "missing"}` : "";
-      return `${reason.column}${value}${reason.usual ? ` (${reason.usual})` : ""}`;
-    })
-    .join("; ");
-}
+/** Reasons as one line, as the command line writes them. */
+export const reasonsLine = (row) =>
+  row.reasons.map(({ column, value, usual }) => `${column} = ${value}${usual ? ` (${usual})` : ""}`).join("; ");
