@@ -37,22 +37,30 @@ export function rowsView() {
   let sorted = null;
   let ends = [];
   let span = [0, Infinity];
+  let isNarrow = false;
   const waiting = new Map();
 
   const columns = () => store.table.columns.map((c, place) => ({ ...c, place })).filter((c) => c.name !== store.table.id);
   const hasKinds = () => store.now.ranking.kinds.length > 0;
 
+  /** The page's own columns. On a phone the reasons come into sight first. */
+  const ownColumns = () =>
+    ["place", "row", "chance", ...(isNarrow ? ["why", "ask", "kind"] : ["ask", "kind", "why"])].filter((name) => name !== "kind" || hasKinds());
+
   // The head and the widths.
 
   function head() {
-    const isNarrow = matchMedia("(max-width: 760px)").matches;
+    isNarrow = matchMedia("(max-width: 760px)").matches;
+    const own = {
+      place: { sort: "place", text: "#", width: Math.max(2.4, 1.2 + 0.5 * count(store.table.rows).length), number: true, still: true },
+      row: { sort: "row", text: store.table.id, width: Math.min(named(), isNarrow ? 6.6 : 12) },
+      chance: { sort: "chance", text: "chance", width: isNarrow ? 7 : 7.6 },
+      ask: { sort: null, text: "odd?", width: 4.7, still: true },
+      kind: { sort: "kind", text: "kind", width: 10 },
+      why: { sort: null, text: "why", width: isNarrow ? 18 : 21, still: true },
+    };
     const heads = [
-      { sort: "place", text: "#", width: Math.max(2.4, 1.2 + 0.5 * count(store.table.rows).length), number: true, still: true },
-      { sort: "row", text: store.table.id, width: Math.min(named(), isNarrow ? 6.6 : 12) },
-      { sort: "chance", text: "chance", width: isNarrow ? 7 : 7.6 },
-      { sort: null, text: "odd?", width: 4.7, still: true },
-      ...(hasKinds() ? [{ sort: "kind", text: "kind", width: 10 }] : []),
-      { sort: null, text: "why", width: isNarrow ? 18 : 21, still: true },
+      ...ownColumns().map((name) => own[name]),
       ...columns().map((c) => ({ sort: `column:${c.name}`, text: c.name, width: wide(c), number: c.number })),
     ];
     const cells = heads.map((one) => {
@@ -189,7 +197,7 @@ export function rowsView() {
   }
 
   const blank = (index) =>
-    h("tr", { id: `r${index}`, class: "blank", "aria-rowindex": index + 2 }, h("td", { colspan: columns().length + 5 + hasKinds() }, "…"));
+    h("tr", { id: `r${index}`, class: "blank", "aria-rowindex": index + 2 }, h("td", { colspan: columns().length + ownColumns().length }, "…"));
 
   const unseen = (n) => n > 0 && h("td", { colspan: n, "aria-hidden": "true" });
 
@@ -210,15 +218,18 @@ export function rowsView() {
         },
         key,
       );
+    const own = {
+      place: () => h("td", { class: "number dim" }, count(row.place)),
+      row: () => h("th", { scope: "row", title: row.row }, row.row),
+      chance: () => h("td", {}, chanceBar(row.chance, row.flagged)),
+      ask: () => h("td", { class: "ask" }, row.answer === "unknown" ? h("span", { class: "dim" }, "?") : null, said("yes", "y", "Odd"), said("no", "n", "Fine")),
+      kind: () => h("td", {}, row.flagged ? row.kind : ""),
+      why: () => h("td", { class: "why", title: why }, why),
+    };
     return h(
       "tr",
       { id: `r${index}`, "aria-rowindex": index + 2, "data-index": index, "data-position": row.position, class: row.flagged ? "flagged" : null },
-      h("td", { class: "number dim" }, count(row.place)),
-      h("th", { scope: "row", title: row.row }, row.row),
-      h("td", {}, chanceBar(row.chance, row.flagged)),
-      h("td", { class: "ask" }, row.answer === "unknown" ? h("span", { class: "dim" }, "?") : null, said("yes", "y", "Odd"), said("no", "n", "Fine")),
-      hasKinds() && h("td", {}, row.flagged ? row.kind : ""),
-      h("td", { class: "why", title: why }, why),
+      ownColumns().map((name) => own[name]()),
       unseen(span[0]),
       columns().slice(...span).map((c) => {
         const value = row.cells[c.place];
