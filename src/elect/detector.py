@@ -285,7 +285,8 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
 
         top = () if self._fit is None else findings_of(*self._fit, top=10).top[:10]
         alarms = false_alarms_of(self.chance_, self.labels_)
-        return detector_html(len(self.labels_), int(self.labels_.sum()), alarms, top, self.selection_)
+        id_name = "row" if self._fit is None else self._fit[1].id_name
+        return detector_html(len(self.labels_), int(self.labels_.sum()), alarms, top, self.selection_, id_name)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -30,12 +30,17 @@ def selection_html(found: Selection) -> str:
 
 
 def detector_html(
-    n_rows: int, n_outliers: int, false_alarms: float | None, top: Sequence[TopRow], found: Selection
+    n_rows: int,
+    n_outliers: int,
+    false_alarms: float | None,
+    top: Sequence[TopRow],
+    found: Selection,
+    id_name: str,
 ) -> str:
     """How many rows are flagged, the most outlying ones with their reasons, and the pick."""
     said = f"{wording.count(n_outliers)} of {wording.count(n_rows, 'row')} flagged"
     alarms = "" if false_alarms is None else f", {wording.roughly(false_alarms)} of them false alarms"
-    heads = ("row", "score" if false_alarms is None else "chance", "flagged", "kind", "reasons")
+    heads = (id_name, "score" if false_alarms is None else "chance", "flagged", "kind", "reasons")
     body = [
         _row(
             row.id,
