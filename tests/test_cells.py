@@ -297,3 +297,16 @@ def test_few_rows_are_counted() -> None:
     x = np.r_[np.random.default_rng(0).normal(0, 1, 300).round(2), 3.4, 3.45]
     table = pl.DataFrame({"x": x, "y": np.arange(302) % 5})
     assert _said_of(table, 301, "x").endswith("as high in only 1 row")
+
+
+def test_of_two_values_the_rare_one_is_counted() -> None:
+    table = pl.DataFrame({"x": np.arange(120.0) % 11, "active": np.r_[np.zeros(114), np.ones(6)]})
+    assert _said_of(table, 119, "active") == "in 6 of 120 rows"
+    assert _said_of(table, 0, "active") == "in 95% of rows"
+
+
+def test_what_has_another_sign_is_no_multiple_of_the_median() -> None:
+    profits = np.r_[np.random.default_rng(0).normal(0.2, 0.05, 300).round(3), -20.0]
+    said = _said_of(pl.DataFrame({"profits": profits, "y": np.arange(301) % 5}), 300, "profits")
+    assert "times" not in said
+    assert said.startswith("next lowest")

@@ -45,11 +45,12 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
         return f"usual with the other sign: median {show(numbers.scale.middle[j])}"
     if at["swap"] > _LEAST:
         return _partner(cells, numbers, row, j)
-    beyond = _beyond(numbers, j, x)
+    two = _one_of_two(numbers, j, x)
+    beyond = "" if two else _beyond(numbers, j, x)
     if at["sentinel"] > _LEAST:
         usual = beyond or f"median {show(numbers.scale.middle[j])}"
         return f"may stand for missing; {usual}"
-    if at["shift"] > _LEAST and at["gap"] > 0.5:
+    if at["shift"] > _LEAST and at["gap"] > 0.5 and not two:
         middle = float(numbers.scale.middle[j])
         times = _factor(x, middle)
         if beyond:
@@ -57,7 +58,10 @@ def _say_number(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int
         return f"{times} {show(middle)}" if times else f"median {show(middle)}"
     if at["gap"] > _LEAST and beyond:
         return beyond
-    if max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4:
+    foretold = max(at["residual"], at["residual_log"]) > 1.5 and at["excess"] > 0.4
+    if two:
+        return f"unlikely with the other columns of this row; {two}" if foretold and two.endswith("% of rows") else two
+    if foretold:
         about = _about(numbers, j, x, judge.given.foretold(cells, numbers, row, j))
         known = numbers.distinct[_column(numbers, j)]
         if len(known) and not known[0] <= about <= known[-1]:
@@ -104,9 +108,24 @@ def _say_word(judge: "CellJudge", cells: Cells, own: Signals, row: int, j: int) 
 def _seen(count: int, column: WordColumn) -> str:
     if count == 0:
         return "never seen before"
-    if count <= _FEW:
-        return f"in {wording.count(count)} of {wording.count(column.rows, 'row')}"
-    return f"in {wording.percent(count / column.rows)} of rows"
+    return f"in {_share_of(count, column.rows)}"
+
+
+def _one_of_two(numbers: NumberJudge, j: int, x: float) -> str:
+    """How frequent a value is, in a column of two values: nothing lies beyond or between."""
+    here = _column(numbers, j)
+    u = numbers.distinct[here]
+    if len(u) != 2 or x not in u:
+        return ""
+    low = int(numbers.at_most[here][0])
+    rows = low if x == u[0] else int(numbers.counts[j]) - low
+    return f"in {_share_of(rows, int(numbers.counts[j]))}"
+
+
+def _share_of(rows: int, of: int) -> str:
+    if rows <= _FEW:
+        return f"{wording.count(rows)} of {wording.count(of, 'row')}"
+    return f"{wording.percent(rows / of)} of rows"
 
 
 def _beyond(numbers: NumberJudge, j: int, x: float) -> str:
@@ -152,7 +171,7 @@ def _column(numbers: NumberJudge, j: int) -> slice:
 
 
 def _factor(x: float, middle: float) -> str:
-    ratio = abs(x / middle) if middle else 0.0
+    ratio = x / middle if middle else 0.0  # with another sign it is no multiple
     if ratio >= 2:
         return f"{wording.number(ratio, 2)} times the median"
     return f"{wording.number(1 / ratio, 2)} times smaller than the median" if 0 < ratio <= 0.5 else ""
