@@ -40,7 +40,9 @@ export function threshold() {
     at.textContent = `${percent}%`;
     means.replaceChildren(
       h("b", {}, count(flagged)),
-      flagged ? ` ${flagged === 1 ? "row" : "rows"} flagged; expect ${about(wrong, "false alarm")}` : " rows flagged",
+      flagged
+        ? ` ${flagged === 1 ? "row" : "rows"} flagged; expect ${about(wrong, "false alarm")}`
+        : ` rows flagged; no chance is above ${ranking.curve.count.findLastIndex((n) => n > 0) + 1}%`,
     );
     slider.setAttribute("aria-valuetext", `${percent}%, ${plural(flagged, "row")} flagged`);
   }
