@@ -27,7 +27,7 @@ def warm() -> Iterator[Warm]:
 @pytest.mark.parametrize("path", FINDS, ids=lambda path: path.stem)
 def test_what_was_found_stays_mended(path: Path, warm: Warm) -> None:
     find = json.loads(path.read_text())
-    verdict = warm.verdict(find["attack"], find["case"], 120)
+    verdict = warm.verdict(find["attack"], find["case"], campaign.module_of(find["attack"]).SECONDS)
     assert verdict.fine, f"{find['found']}\nis back: {verdict.why}"
 
 

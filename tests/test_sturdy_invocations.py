@@ -102,10 +102,10 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
 
 # --- kernels ------------------------------------------------------------------------------------------------------
 
-SOURCE = "def twice(x):\n    return 2 * x\n"
+SOURCE = "def twice(x):\n    return 2 * x\n\n\ndef thrice(x):\n    return 3 * x\n"
 
 
-def kernel(folder: Path) -> Any:
+def kernel(folder: Path, name: str = "twice") -> Any:
     """A kernel as another process would find it: compiled from a file, cached beside it."""
     path = folder / "kernels.py"
     if not path.exists():
@@ -113,7 +113,7 @@ def kernel(folder: Path) -> Any:
         os.utime(path, (1, 1))
     names: dict[str, Any] = {}
     exec(compile(SOURCE, str(path), "exec"), names)
-    return compiling.compiled()(names["twice"])
+    return compiling.compiled()(names[name])
 
 
 def test_damaged_caches_heal(tmp_path: Path) -> None:
@@ -131,6 +131,20 @@ def test_damaged_caches_heal(tmp_path: Path) -> None:
     again = kernel(tmp_path)
     assert again(3) == 6
     assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_cache_in_the_place_of_another_is_not_run(tmp_path: Path) -> None:
+    assert (kernel(tmp_path)(3), kernel(tmp_path, "thrice")(3)) == (6, 9)
+    cached = [p for p in (tmp_path / "__pycache__").iterdir() if p.suffix in (".nbi", ".nbc")]
+    contents = {p: p.read_bytes() for p in cached}
+    assert len(cached) == 4
+    for one in cached:
+        for other in cached:
+            for path, content in contents.items():
+                path.write_bytes(content)
+            one.write_bytes(contents[other])
+            other.write_bytes(contents[one])
+            assert (kernel(tmp_path)(3), kernel(tmp_path, "thrice")(3)) == (6, 9)
 
 
 def test_without_a_place_for_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

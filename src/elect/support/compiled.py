@@ -53,8 +53,8 @@ def compiled(*, fastmath: bool = False) -> Callable[[Kernel], Kernel]:
 
 
 class _HealingCache(IndexDataCacheFile):  # type: ignore[misc]
-    """Files that carry a digest: machine code is not run unless it is what was written. What cannot be read is made
-    again, what cannot be written is not kept."""
+    """Files that carry a digest: machine code is not run unless it is what was written there, for this source. What
+    cannot be read is made again, what cannot be written is not kept."""
 
     def save(self, key: Any, data: Any) -> None:
         with suppress(OSError):
@@ -79,14 +79,19 @@ class _HealingCache(IndexDataCacheFile):  # type: ignore[misc]
     def _keep(self, path: str, value: Any) -> None:
         content = self._dump(value)
         with self._open_for_write(path) as file:
-            file.write(hashlib.sha256(content).digest() + content)
+            file.write(self._digest(path, content) + content)
 
     def _sound(self, path: str) -> Any:
         """What a file holds; OSError, which numba takes for a file that is not there, where it is damaged."""
         content = Path(path).read_bytes()
-        if hashlib.sha256(content[32:]).digest() != content[:32]:
+        if self._digest(path, content[32:]) != content[:32]:
             raise OSError(f"{path} is damaged")
         return pickle.loads(content[32:])
+
+    def _digest(self, path: str, content: bytes) -> bytes:
+        """Of a file's place too: a whole file that was moved to the place of another holds another kernel."""
+        place = repr((Path(path).name, self._version, self._source_stamp))
+        return hashlib.sha256(hashlib.sha256(place.encode()).digest() + content).digest()
 
 
 def _healing(kernel: Any) -> Kernel:
