@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from elect.answers.kept import KeptAnswers
 from elect.cli import main
+from elect.detect import opened
 from elect.errors import InvalidInput
 from elect.tables import TableError, UnreadableFile, iter_batches, pipes, read_table
 from test_tables_read import workbook
@@ -148,6 +149,37 @@ def test_valid_columns_of_rare_types(tmp_path: Path, name: str, capfd: pytest.Ca
     assert capfd.readouterr().err == ""
 
 
+def test_what_was_not_read_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    odd = {name: odd_columns()[name].take(pa.array([1, 2] * 14 + [0, 0])) for name in ("views", "far")}
+    data = pa.table({**odd, "x": rng.normal(size=30), "y": rng.normal(size=30)})
+    path, model = tmp_path / "a.parquet", tmp_path / "m.elect-detector"
+    pyarrow.parquet.write_table(data, path)
+    expected = (
+        "Column 'views' is left out: elect does not read values of type list_view<element: int64>.",
+        "Column 'far' has dates beyond the years 1 to 9999; they were read as missing.",
+    )
+    for args in (
+        ["detect", str(path), *FEW, "--save", str(model)],
+        ["select", str(path), *FEW],
+        ["score", str(model), str(path), "-q"],
+    ):
+        assert main(args) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert all(f"note: {note}" in told for note in expected)
+        assert main([*args, "--json"]) == 0
+        assert {*expected} <= {*json.loads(capsys.readouterr().out)["notes"]}
+    assert main(["detect", str(path), *FEW, "--id", "views"]) == 2
+    assert capsys.readouterr().err == f"elect: {expected[0]} Name another in id.\n"
+
+
+def test_what_was_not_read_of_later_rows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = pa.array([5] * 29 + [2**31 - 1], pa.int32()).cast(pa.date32())
+    pyarrow.parquet.write_table(pa.table({"d": days, "x": np.arange(30.0)}), tmp_path / "a.parquet")
+    monkeypatch.setattr(opened, "ROWS_AT_ONCE", 10)
+    assert "'d' has dates beyond" in opened.open_table(tmp_path / "a.parquet").sample.remarks[0]
+
+
 @pytest.mark.parametrize("name", ["zone", "far", "wide", "bytes", "struct", "length"])
 def test_rare_types_as_ids(tmp_path: Path, name: str) -> None:
     rng = np.random.default_rng(0)
@@ -244,7 +276,9 @@ def test_a_header_of_years_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     }
     assert "The first line holds only numbers, so it is a row" in (tmp_path / "r.html").read_text()
     assert main(["detect", str(path), *FEW]) == 0
-    assert "no header" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "no header" in told
+    assert "note: The first line holds only numbers, so it is a row" in told
 
 
 def test_new_rows_of_which_nothing_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

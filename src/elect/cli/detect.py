@@ -205,7 +205,14 @@ class Detected:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (*self.detection.selection.notes, *self.detection.notes, *self.findings.notes, *self.said)
+        found = self.detection
+        return (
+            *found.opened.sample.remarks,
+            *found.selection.notes,
+            *found.notes,
+            *self.findings.notes,
+            *self.said,
+        )
 
     def document(self) -> dict[str, Any]:
         found = self.detection

@@ -58,7 +58,7 @@ def open_page(
     named = (("--label", label), ("--id", id), *(("--drop", n) for n in left_out), *(("--columns", n) for n in used))
     for option, name in named:
         if name is not None and name not in table.columns:
-            raise unknown_column(name, option, table.columns)
+            raise unknown_column(name, option, table.columns, table.notes)
     options = Options(
         label=label, id=id, drop=left_out, columns=used or None, strategy=strategy, seed=seed, n_jobs=n_jobs
     )

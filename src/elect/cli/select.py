@@ -78,6 +78,10 @@ class Selected:
     evaluation: "Evaluation | None"
     trace: bool
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.opened.sample.remarks, *self.selection.notes)
+
     def document(self) -> dict[str, Any]:
         return {
             **documents.selection(self.selection, trace=self.trace),
@@ -85,9 +89,10 @@ class Selected:
             "n_rows": self.opened.n_rows,
             "columns": documents.columns(self.treatment),
             "evaluation": documents.evaluation(self.evaluation),
+            "notes": list(self.notes),
         }
 
     def say(self, console: "Console") -> None:
         lines = [*render.table(self.opened, self.treatment), *render.pick(self.selection)]
         screen.pairs(console, [*lines, *render.evaluation(self.evaluation)])
-        render.notes(console, self.selection.notes)
+        render.notes(console, self.notes)

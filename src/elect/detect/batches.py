@@ -22,8 +22,8 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatches:
-    """All scores; the label column if there is one; what was new in the table; how its columns are spread,
-    where that was asked for."""
+    """All scores; the label column if there is one; what was new in the table; how it was read, and what there is to
+    say about that; how its columns are spread, where that was asked for."""
 
     scores: FloatArray
     label: "pl.Series | None"
@@ -31,6 +31,7 @@ class ScoredBatches:
     notes: tuple[str, ...]
     reading: Reading | None = None
     profile: TableProfile | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def score_batches(
@@ -73,6 +74,7 @@ def scoring_batches(
     columns: tuple[str, ...] = ()
     reading: Reading | None = None
     profile: TableProfile | None = None
+    remarks: tuple[str, ...] = ()
     for batch in batches:
         if not scores:
             treatment.refuse_unreadable(batch)
@@ -80,7 +82,7 @@ def scoring_batches(
         unread.update(treatment.unread(batch))
         if meter is not None:
             meter.advance(batch.n_rows)
-        columns, reading = batch.columns, batch.reading
+        columns, reading, remarks = batch.columns, batch.reading, batch.remarks
         if like is not None:
             counted = like.count(cells_of_frame(treatment, batch.frame))
             profile = counted if profile is None else profile.plus(counted)
@@ -95,4 +97,5 @@ def scoring_batches(
         treatment.surprises(unread, n_rows),
         reading,
         profile,
+        remarks,
     )

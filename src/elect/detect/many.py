@@ -24,7 +24,8 @@ def keep_learned(folder: RunFolder, election: Election, selection: Selection, *,
     detection = replace(sample.detect(selection), selection=selection)
     explainer = model_explainer(sample, detection) if detection.scorer.committee is None else None
     known = Known(election.positions, detection.scores[election.drawn], detection.heard)
-    told = {"columns": election.opened.n_columns, "notes": [*selection.notes, *detection.notes]}
+    remarks = election.opened.sample.remarks
+    told = {"columns": election.opened.n_columns, "notes": [*remarks, *selection.notes, *detection.notes]}
     folder.keep(saved_bytes(kept(detection, explainer), trust=trust), known, told)
 
 

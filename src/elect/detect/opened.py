@@ -177,6 +177,7 @@ class _Drawn:
             keys, positions, frame, ids = keys[kept], positions[kept], frame[kept], ids[kept]
         self._keys, self.positions, self._frame, self._ids = keys, positions, frame, ids
         self.seen += batch.n_rows
+        self._notes = batch.notes  # those of the batches before it among them
 
     def table(self) -> Table:
-        return replace(self._like, frame=self._frame, row_ids=self._ids)
+        return replace(self._like, frame=self._frame, row_ids=self._ids, notes=self._notes)

@@ -108,5 +108,5 @@ def score_file(
     names = treatment.row_ids(some)
     tops = top_rows(shown, names, found.scores[shown], saved.threshold, said)
     drift = drift_of(saved.profile, found.profile, saved.scores, found.scores, saved.threshold)
-    notes = (*found.notes, *few)
+    notes = (*found.remarks, *found.notes, *few)
     return ScoredTable(saved, found.scores, tops, known, notes, names.name, found.reading, drift)

@@ -89,9 +89,9 @@ def detect_dialect(
 
 
 def _notes(dialect: Dialect, why: str, guessed_header: bool) -> tuple[str, ...]:
-    notes = [f"Read as text with {DELIMITERS.get(dialect.delimiter, repr(dialect.delimiter))} between values, {why}."]
-    if dialect.decimal == ",":
-        notes.append("Numbers are written with decimal commas.")
+    between = DELIMITERS.get(dialect.delimiter, repr(dialect.delimiter))
+    commas = ", decimal commas" if dialect.decimal == "," else ""
+    notes = [f"Read as text with {between} between values{commas}, {why}."]
     if not dialect.header:
         why_not = "The first line holds only numbers, so it is a row" if guessed_header else "There is no header"
         notes.append(f"{why_not}; the columns were named x0, x1, ...")

@@ -35,12 +35,16 @@ class NoUsableColumn(TableError):
     """A table in which no column tells one row from another."""
 
 
-def unknown_column(name: str, option: str, columns: Sequence[str]) -> UnknownColumn:
-    """The error for a column that was asked for by an option and is not there.
+def unknown_column(name: str, option: str, columns: Sequence[str], notes: Sequence[str] = ()) -> UnknownColumn:
+    """The error for a column that was asked for by an option and is not there, or of which a note says that it was
+    left out.
 
     >>> print(unknown_column("amuont", "label", ["amount", "when"]))
     Unknown column 'amuont' in label: it must be one of the table's 2 columns ('amount', 'when'). Did you mean 'amount'?
     """
+    for note in notes:
+        if note.startswith(f"Column {name!r} is left out"):
+            return UnknownColumn(f"{note} Name another in {option}.")
     near = get_close_matches(name, columns, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return UnknownColumn(

@@ -20,7 +20,7 @@ class Table:
     Cells of a text file stay text here (``"007"`` keeps its zeros); ``ColumnTreatment`` decides what they mean, once,
     so that a batch can never be understood differently from the whole file. ``decimal`` is the decimal mark that a text
     file shows ("." or ","), None where it shows neither. ``reading`` says how a file was read, ``notes`` say it in
-    sentences.
+    sentences, of which the first says no more than ``reading``.
 
     >>> from elect.tables import read_table
     >>> table = read_table([{"city": "Rome", "visits": 3}, {"city": "Oslo"}])
@@ -70,6 +70,11 @@ class Table:
     def n_columns(self) -> int:
         return self.frame.width
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say beyond ``reading``: what was left out, or read otherwise than one might expect."""
+        return self.notes if self.reading is None else self.notes[1:]
+
     def only(self, *names: str) -> "Table":
         """These columns alone."""
         self._require(names, "only")
@@ -88,7 +93,7 @@ class Table:
     def _require(self, names: Sequence[str], where: str) -> None:
         for name in names:
             if name not in self.frame.columns:
-                raise unknown_column(name, where, self.columns)
+                raise unknown_column(name, where, self.columns, self.notes)
 
     def slice(self, start: int, rows: int) -> "Table":
         """Some consecutive rows, still with their ids."""

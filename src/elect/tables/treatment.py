@@ -254,7 +254,7 @@ def _chosen(
     for option, names in given.items():
         for name in names:
             if name not in present:
-                raise unknown_column(name, option, table.columns)
+                raise unknown_column(name, option, table.columns, table.notes)
     used = present if columns is None else set(given["columns"])
     used -= {*given["drop"], *given.get("label", ()), *given.get("id", ())}
     if not used:
