@@ -100,8 +100,16 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     assert done.stderr == ""
 
 
+def test_outputs_are_written_though_nobody_reads_what_is_said(table: Path) -> None:
+    script = f'set -o pipefail; "{sys.executable}" -m elect.cli detect t.csv {" ".join(FEW)} -o out.csv | true'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=300, cwd=table.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert pl.read_csv(table.with_name("out.csv")).height == 40
+
+
 # --- kernels ------------------------------------------------------------------------------------------------------
 
+COMPILING = "elect: compiling kernels, once on this machine; that takes some ten seconds ...\n"
 SOURCE = "def twice(x):\n    return 2 * x\n\n\ndef thrice(x):\n    return 3 * x\n"
 
 
@@ -157,6 +165,18 @@ def test_without_a_place_for_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(numba, "njit", refusing_to_cache)
     assert kernel(tmp_path)(3) == 6
+
+
+def test_without_compilation(table: Path) -> None:
+    for name, more in (("compiled.csv", {}), ("interpreted.csv", {"NUMBA_DISABLE_JIT": "1"})):
+        args = [sys.executable, "-m", "elect.cli", "detect", "t.csv", *FEW, "-o", name]
+        environment = {**os.environ, **more}
+        done = subprocess.run(args, capture_output=True, text=True, timeout=300, cwd=table.parent, env=environment)
+        assert (done.returncode, done.stderr.replace(COMPILING, "")) == (0, "")
+    compiled, interpreted = (pl.read_csv(table.with_name(name)) for name in ("compiled.csv", "interpreted.csv"))
+    # The last digit may be another, and with it the order of rows that are tied.
+    assert np.allclose(compiled["elect_score"], interpreted["elect_score"], atol=0.05)
+    assert compiled["elect_outlier"].equals(interpreted["elect_outlier"])
 
 
 def test_a_full_disk_for_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,12 @@ def test_tables_of_every_kind_are_scored(kind: str) -> None:
     assert len(detector.decision_scores_) == 40
 
 
+def test_a_lazy_frame_whose_query_fails() -> None:
+    broken = pl.DataFrame(X, schema=["a", "b", "c"]).lazy().select("nosuch")
+    with pytest.raises(ElectError, match=r"could not be collected \(ColumnNotFoundError: .*nosuch"):
+        read_table(broken)
+
+
 @pytest.mark.parametrize(
     ("options", "data", "expected"),
     [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.caching import IndexDataCacheFile
 from numba.core.runtime import rtsys
 
@@ -29,7 +30,8 @@ def compiled(*, fastmath: bool = False) -> Callable[[Kernel], Kernel]:
     """Compile a kernel on its first call and keep the machine code for later processes.
 
     Kernels release the GIL, so that coarse pieces of work can run in threads. Where nothing can be kept (a read-only
-    package and no home, a full disk) a kernel is compiled anew in every process; what is damaged is made again.
+    package and no home, a full disk) a kernel is compiled anew in every process; what is damaged is made again. Where
+    nothing is compiled at all (``NUMBA_DISABLE_JIT``) it is interpreted, as silent about overflows as machine code.
 
     >>> @compiled()
     ... def twice(x):
@@ -39,6 +41,9 @@ def compiled(*, fastmath: bool = False) -> Callable[[Kernel], Kernel]:
     """
 
     def decorate(function: Kernel) -> Kernel:
+        if numba.config.DISABLE_JIT:
+            interpreted: Kernel = np.errstate(all="ignore")(function)
+            return interpreted
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
         # The cache needs a source file: a function typed at a prompt has none.
         if not function.__code__.co_filename.startswith("<"):
@@ -95,7 +100,7 @@ class _HealingCache(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _healing(kernel: Any) -> Kernel:
-    """The kernel with files that heal. Without compilation (``NUMBA_DISABLE_JIT``) it is the function itself."""
+    """The kernel with files that heal."""
     cache = getattr(kernel, "_cache", None)
     if cache is not None and hasattr(cache, "_cache_file"):
         locator = cache._impl.locator

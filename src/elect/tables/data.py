@@ -27,7 +27,7 @@ def from_data(data: Any) -> Table:
     if isinstance(data, Table):
         return data
     if isinstance(data, pl.LazyFrame):
-        data = data.collect()
+        data = _collected(data)
     if isinstance(data, pl.DataFrame):
         return _named(data, "The polars frame")
     if _is_pandas(data):
@@ -46,6 +46,16 @@ def from_data(data: Any) -> Table:
         f"A table must be a file name, a pandas or polars frame, an Arrow table, a two-dimensional array or a list of "
         f"dictionaries, got {type(data).__name__}."
     )
+
+
+def _collected(data: "pl.LazyFrame") -> "pl.DataFrame":
+    try:
+        return data.collect()
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever its query does: it is run here for the first time
+        why = " ".join(str(error).split())[:200]
+        raise TableError(f"The lazy frame could not be collected ({type(error).__name__}: {why}).") from None
 
 
 def _from_arrow(data: Any) -> Table:
