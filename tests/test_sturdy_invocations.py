@@ -21,6 +21,7 @@ from elect.storage.archive import Archive, Kind, pack, refusing, unpack
 from elect.support import compiled as compiling
 from elect.support.atomic import write_atomically
 from elect.support.threads import MOST, n_threads
+from forging import with_manifest
 from test_cli_errors import FEW, GOOD, refused
 from toys import toy_database
 
@@ -74,6 +75,20 @@ def test_no_file_name_orders_the_terminal_about(table: Path, capsys: pytest.Capt
     assert "\x1b" not in said.out + said.err
     assert main(["detect", str(hostile) + "x", *FEW]) == 2
     assert "\x1b" not in capsys.readouterr().err
+
+
+def test_no_detector_orders_the_terminal_about(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = table.with_name("m.elect-detector")
+    assert main(["detect", str(table), *FEW, "--scorer", "model", "--save", str(saved)]) == 0
+    hostile = "\x1b]0;owned\x07\x1b[2J"
+    saved.write_bytes(
+        with_manifest(saved.read_bytes(), lambda m: m["content"]["selection"]["pick"].update(model_id=hostile))
+    )
+    capsys.readouterr()
+    assert main(["score", str(saved), str(table)]) == 0
+    said = capsys.readouterr()
+    assert "owned" in said.out
+    assert not {*said.out, *said.err} & {*"\x1b\x07"}
 
 
 def test_a_message_is_not_as_long_as_what_it_quotes(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
