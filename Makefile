@@ -28,8 +28,9 @@ SECONDS ?= 600
 attack: $(READY)
 	$(BIN)/python -m attack --seconds $(SECONDS)
 
-# Known vulnerabilities of what is installed; asks the database of the Python Package Index, so it needs a network.
+# Known vulnerabilities of what is installed; asks the database of the Python Package Index, and says so where it cannot.
 audit: $(READY)
+	@$(BIN)/python -m attack.audit
 	$(PYTHON) -m venv build/audit
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	$(BIN)/python -m pip freeze --exclude-editable > build/audit/installed.txt

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attack import artifacts, binary, campaign, grammar, invocations, page, python_calls
+from attack import artifacts, audit, binary, campaign, grammar, invocations, page, python_calls
 from attack.command import Ran, judged
 from attack.verdict import REFUSED, RESULT, Verdict, wrong
 from attack.warm import Warm
@@ -124,3 +124,30 @@ def test_a_process_that_crashes_or_hangs_is_seen(warm: Warm) -> None:
         assert other.verdict("suspects", "hang", 3).word == "hang"
         assert other.verdict("suspects", "fail", 60).word == "traceback"
         assert other.verdict("suspects", "fine", 60) == REFUSED
+
+
+# --- the audit ----------------------------------------------------------------------------------------------------
+
+
+def test_a_database_of_vulnerabilities_that_cannot_be_asked_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = tmp_path / "told.json"
+    for content, answers in (
+        (None, False),
+        ("", False),
+        ("[]", False),
+        ("{}", False),
+        ('{"vulnerabilities": []}', True),
+    ):
+        if content is not None:
+            told.write_text(content)
+        assert (audit.unreachable(told.as_uri()) is None) == answers
+    monkeypatch.setattr(audit, "unreachable", lambda: "no\nnetwork")
+    assert audit.main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("audit: nothing was audited, ")
+    assert "(no network)" in said
+    assert said.count("\n") == 1
+    monkeypatch.setattr(audit, "unreachable", lambda: None)
+    assert audit.main() == 0
