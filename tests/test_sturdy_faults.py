@@ -105,6 +105,29 @@ def test_a_process_that_is_told_to_end_removes_what_it_was_writing(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_process_that_did_not_hear_that_it_shall_end_is_told_again(name: str) -> None:
+    """What a signal's handler raises is lost where a library in C asks whether there is an attribute."""
+    script = (
+        "import contextlib, sys, time\n"
+        "from elect import cli\n"
+        "cli.HEARD_WITHIN = 0.2\n"
+        "def deaf(args):\n"
+        "    print('working', flush=True)\n"
+        "    for _ in range(2):\n"
+        "        with contextlib.suppress(SystemExit): time.sleep(60)\n"
+        "    time.sleep(60)\n"
+        "cli._run = deaf\n"
+        "sys.exit(cli.main([]))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(getattr(signal, name))
+    assert process.wait(30) == 128 + getattr(signal, name)
+    process.stdout.close()
+
+
 def test_processes_that_share_an_output_leave_a_whole_one(tmp_path: Path) -> None:
     script = (
         "import sys\n"

@@ -19,6 +19,9 @@ _NO_ROOM = ("failed to map segment", "Cannot allocate memory", "can't start new 
 RARELY = 50_000
 """So many new objects before the garbage collector looks: at its usual 700 it walks all modules many times over."""
 
+HEARD_WITHIN = 5.0
+"""Seconds after which a process that was told to end, and has not, is told again."""
+
 
 def script() -> None:
     """The command ``elect``: a process that ends with what it was started for."""
@@ -53,10 +56,20 @@ def main(args: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """A process that is told to end does so as at any other end: what it was writing is removed."""
+    """A process that is told to end does so as at any other end: what it was writing is removed.
+
+    It is told again where it goes on: what a handler raises while a library in C looks for an attribute is lost.
+    """
+    alarm: int | None = getattr(signal, "SIGALRM", None)
+    told: list[int] = []
 
     def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        if not told:
+            told.append(number)
+            if alarm is not None:
+                signal.signal(alarm, end)
+                signal.setitimer(signal.ITIMER_REAL, HEARD_WITHIN, HEARD_WITHIN)
+        raise SystemExit(128 + told[0])
 
     before = {}
     for number in (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)):
@@ -66,6 +79,8 @@ def _ending() -> Iterator[None]:
     try:
         yield
     finally:
+        if told and alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
