@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from elect import ElectDetector, ElectError
+from elect import ElectDetector, ElectError, Task, score_pool
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
 from elect.history import read_corpus, train
@@ -96,6 +96,20 @@ def test_a_mask_stays_in_a_table() -> None:
         assert [np.isnan(value) for value in frame["x0"]] == [False, False, True]
     records = np.ma.masked_array(np.array([(1.0,), (2.0,)], dtype=[("a", float)]), mask=[(True,), (False,)])
     assert np.isnan(read_table(records).frame["a"].to_list()).tolist() == [True, False]
+
+
+def test_a_mask_stays_where_arrays_are_taken_as_they_are() -> None:
+    masked = np.ma.masked_array(X, mask=X > 1)
+    y = np.zeros(40)
+    y[:2] = 1
+    task = LabeledTask("t", "t", masked, y)
+    assert np.isnan(task.X).sum() == (X > 1).sum()
+    for call in (lambda: score_pool(masked, toy_database().pool), lambda: train([task], toy_database().pool)):
+        with pytest.raises(InvalidInput, match="finite, got nan"):
+            call()
+    with pytest.raises(InvalidInput, match="0 \\(normal\\) and 1"):
+        LabeledTask("t", "t", X, np.ma.masked_array(y, mask=y == 1))
+    assert (Task("t", "t", np.ma.masked_array(X)).X == X).all()
 
 
 # --- corpora ------------------------------------------------------------------------------------------------------

@@ -232,6 +232,18 @@ def test_standard_input_is_a_table(
     assert capsys.readouterr().err == "elect: standard input is empty; a table needs a header and at least one row.\n"
 
 
+def test_the_file_behind_standard_input_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE)
+    with path.open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert main(["detect", "-", *FEW, "-o", str(path)]) == 2
+    assert "a file of its own" in capsys.readouterr().err
+    assert path.read_text() == TABLE
+
+
 def test_a_named_pipe_with_and_without_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)

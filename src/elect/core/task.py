@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.errors import InvalidInput
-from elect.support.arrays import FloatArray, read_only
+from elect.support.arrays import FloatArray, read_only, unmasked
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class LabeledTask(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        y = np.asarray(self.y)
+        y = np.asarray(unmasked(self.y))
         if y.shape != (self.n_rows,):
             raise InvalidInput(
                 f"y of task {self.name!r} must hold one label for each of the {self.n_rows} rows, got shape {y.shape}."

@@ -3,6 +3,7 @@
 import io
 import os
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,9 +39,9 @@ def check_output(path: str | os.PathLike[str], option: str, suffixes: tuple[str,
 
 def check_distinct(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
     """Refuse to write over what is read, and to write two things to one file."""
-    seen = {path.resolve() for path in inputs}
+    seen, piped = {path.resolve() for path in inputs}, Path("-") in inputs
     for path in outputs:
-        if path.resolve() in seen and not _is_device(path):
+        if (path.resolve() in seen or (piped and _is_standard_input(path))) and not _is_device(path):
             raise InvalidInput(f"{str(path)!r} is read or written already: every output must be a file of its own.")
         seen.add(path.resolve())
 
@@ -119,6 +120,14 @@ def _guarded(column: "pl.Series") -> "pl.Series":
         return column
     texts = pl.Series([guarded(text) for text in column.filter(risky)], dtype=pl.String)
     return column.scatter(risky.arg_true(), texts)
+
+
+def _is_standard_input(path: Path) -> bool:
+    """Whether it is a file that standard input comes from."""
+    try:
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _is_device(path: Path) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elect.errors import InvalidInput
-from elect.support.arrays import FloatArray, read_only
+from elect.support.arrays import FloatArray, read_only, unmasked
 
 # Beyond these, squares of a column's values leave the range of float64.
 _LARGE, _SMALL = 1e100, 1e-100
@@ -19,7 +19,7 @@ def check_table(X: Any, *, min_rows: int = 2) -> FloatArray:
             "X must be a dense array, got a sparse matrix: convert it with X.toarray() if it fits in memory."
         )
     try:
-        array = np.asarray(X)
+        array = np.asarray(unmasked(X))
     except ValueError as error:
         raise InvalidInput(
             f"X must be a rectangular table of numbers; it could not be read as one ({error})."

@@ -16,11 +16,23 @@ def read_only(values: ArrayLike, dtype: Any = np.float64, order: Any = "K") -> N
     >>> frozen.flags.writeable
     False
     """
+    values = unmasked(values)
     array = np.asarray(values, dtype=dtype, order=order)
     if array.flags.writeable and (array is values or array.base is not None):
         array = array.copy(order=order)
     array.flags.writeable = False
     return array
+
+
+def unmasked(values: Any) -> Any:
+    """The values; those that are masked are NaN. (``np.asarray`` would give what is behind the mask.)
+
+    >>> unmasked(np.ma.masked_array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    return np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else values.data
 
 
 def for_kernel(values: NDArray[Any]) -> NDArray[Any]:
