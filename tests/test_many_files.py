@@ -1,5 +1,6 @@
 """A table in many files: the same to the last bit however it is cut, on any worker, and after any interruption."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -16,10 +17,12 @@ import polars as pl
 import pytest
 
 from elect import ElectDetector, ElectError
-from elect.cli import main
+from elect.cli import main, many
 from elect.detect import opened
 from elect.detect.opened import _Drawn, drawn_positions
-from elect.detect.scored_parts import STATE, Told, best, together
+from elect.detect.run_folder import RunFolder
+from elect.detect.scored_parts import DETECTOR, STATE, Told, best, together
+from elect.support import cluster
 from elect.tables import read_table
 
 N = 2_400
@@ -151,6 +154,30 @@ def test_files_that_are_empty_damaged_or_written_otherwise(tmp_path: Path, capsy
     err = run(capsys, "detect", folder, "-o", tmp_path / "other", "-q", status=2)
     assert "part-03.parquet is not a readable Parquet file" in err
     assert len(err.splitlines()) == 1
+    assert not (tmp_path / "other").exists()  # where the mended file would be another run's
+    (tmp_path / "mine").mkdir()
+    model = tmp_path / "out" / STATE / DETECTOR
+    run(capsys, "score", model, folder, "-o", tmp_path / "mine", "-q", status=2)
+    assert list((tmp_path / "mine").iterdir()) == []
+    (folder / "part-03.parquet").unlink()
+    assert run(capsys, "score", model, folder, "-o", tmp_path / "mine")["n_files"] == 3
+
+
+def test_no_more_workers_are_started_than_are_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def start(n: int) -> contextlib.nullcontext[None]:
+        started.append(n)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(cluster, "local_workers", start)
+    monkeypatch.setattr(many, "n_cores", lambda: 2)
+    for files, wanted in ((3, 1_000_000), (100, 1_000_000), (100, 5)):
+        folder = RunFolder(Path("x"), "run", {str(number): "name" for number in range(files)})
+        asked = many.Asked(Path("in"), Path("x"), 10, False, wanted, None, 1, False, True)
+        with many._running(asked, folder):
+            pass
+    assert started == [3, 8, 5]
 
 
 def test_mistakes_are_said_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from elect.cli.searching import load_database
 from elect.errors import InvalidInput
 from elect.support import wording
 from elect.support.meter import Meter, meter
+from elect.support.threads import n_cores
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from elect.detect.run_folder import RunFolder
     from elect.detect.saving import SavedDetector
     from elect.detect.scored_parts import Told
+
+_WORKERS_A_CORE = 4
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def detect_many(
     files = part_files(asked.source)
     wanted = {**asdict(replace(options, n_jobs=1)), "drop": drop, "columns": columns, "database": _stamp(database)}
     folder = RunFolder.open(asked.output, files, {**wanted, **_common(asked)})
-    with _running(asked, folder) as run:
+    with folder.tried(), _running(asked, folder) as run:
         with run.metered():
             parts = counted(files, run)
         before = folder.learned
@@ -123,11 +126,11 @@ def score_many(asked: Asked, model: Path, allowed: float | None) -> "ManyFiles":
         raise InvalidInput(NO_NAMES)
     files = part_files(asked.source)
     folder = RunFolder.open(asked.output, files, {"model": _stamp(model), **_common(asked)})
-    if folder.learned is None:
-        folder.keep(model.read_bytes(), None, {})
-    with _running(asked, folder) as run:
+    with folder.tried(), _running(asked, folder) as run:
         with run.metered():
             parts = counted(files, run)
+        if folder.learned is None:
+            folder.keep(model.read_bytes(), None, {})
         found = _scored(asked, folder, parts, run)
     were = int((saved.scores > saved.threshold).sum()), len(saved.scores)
     drift = drift_of_counts(saved.profile, found.told.profile, were, (found.told.flagged, found.told.rows))
@@ -189,7 +192,11 @@ def _running(asked: Asked, folder: "RunFolder") -> Iterator[Running]:
     if asked.workers is None and asked.cluster is None:
         yield Running(None, folder.run, not asked.quiet)
         return
-    place = local_workers(asked.workers) if asked.workers is not None else connected(asked.cluster)
+    if asked.workers is not None:
+        # More of them than files, or than cores can run, would only take memory.
+        place = local_workers(min(asked.workers, len(folder.names), _WORKERS_A_CORE * n_cores()))
+    else:
+        place = connected(asked.cluster)
     with place as client:
         yield Running(client, folder.run, not asked.quiet)
 

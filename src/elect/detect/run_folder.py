@@ -4,7 +4,8 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from elect.detect.judged import Known
 from elect.detect.output import FORMATS
 from elect.detect.scored_parts import DETECTOR, KNOWN, STATE, Job, done
-from elect.errors import InvalidInput
+from elect.errors import ElectError, InvalidInput
 from elect.support.atomic import write_atomically
 
 _RUN, _LEARNED = "run.json", "learned.json"
@@ -23,11 +24,13 @@ SUMMARY = "summary.json"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """``run`` is a digest of what is read and what is asked for; ``names`` are the files of results, by input."""
+    """``run`` is a digest of what is read and what is asked for; ``names`` are the files of results, by input;
+    ``made`` are the folders that were not there before, the innermost first."""
 
     folder: Path
     run: str
     names: Mapping[str, str]
+    made: tuple[Path, ...] = ()
 
     @classmethod
     def open(cls, folder: Path, files: Sequence[Path], asked: Mapping[str, Any]) -> "RunFolder":
@@ -36,7 +39,7 @@ class RunFolder:
         _check(folder, files)
         read = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         run = hashlib.sha256(json.dumps([read, asked], default=str, sort_keys=True).encode()).hexdigest()[:32]
-        place = folder / STATE / _RUN
+        place, made = folder / STATE / _RUN, list[Path]()
         if place.exists():
             try:
                 before = json.loads(place.read_text())["run"]
@@ -53,12 +56,27 @@ class RunFolder:
                 raise InvalidInput(
                     f"--output: {str(folder)!r} has a file {taken[0]!r} of no run that is known: name another folder."
                 )
+            made = [path for path in (place.parent, *place.parent.parents) if not path.exists()]
             try:
                 (folder / STATE).mkdir(parents=True, exist_ok=True)
                 write_atomically(place, json.dumps({"run": run}).encode())
             except OSError as error:
                 raise InvalidInput(f"--output: {str(folder)!r} cannot be written to ({error.strerror}).") from None
-        return cls(folder, run, names)
+        return cls(folder, run, names, tuple(made))
+
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Leave nothing behind where files are refused before anything was learned from them: once they are mended,
+        it is another run."""
+        try:
+            yield
+        except ElectError:
+            if self.made and self.learned is None:
+                with suppress(OSError):
+                    (self.folder / STATE / _RUN).unlink()
+                    for path in self.made:
+                        path.rmdir()
+            raise
 
     @property
     def learned(self) -> dict[str, Any] | None:
