@@ -232,6 +232,18 @@ def test_standard_input_is_a_table(
     assert capsys.readouterr().err == "elect: standard input is empty; a table needs a header and at least one row.\n"
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there is no /dev/fd")
+def test_what_a_shell_makes_of_another_command_is_a_table(tmp_path: Path) -> None:
+    """``<(...)`` is the name of a pipe that is open already."""
+    reading, writing = os.pipe()
+    with open(reading), open(writing, "w") as file:
+        file.write(TABLE)
+        file.close()
+        out = tmp_path / "out.csv"
+        assert main(["detect", f"/dev/fd/{reading}", *FEW, "-o", str(out)]) == 0
+    assert pl.read_csv(out)["id"].to_list() == [f"r{i}" for i in range(ROWS)]
+
+
 def test_the_file_behind_standard_input_is_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
