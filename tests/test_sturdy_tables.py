@@ -73,6 +73,23 @@ def test_a_sheet_whose_table_begins_further_down(tmp_path: Path) -> None:
     assert any("row 3 of the sheet" in note for note in table.notes)
 
 
+@pytest.mark.parametrize("first", [1, 3])
+def test_a_title_above_a_sheet_s_table_is_no_header(tmp_path: Path, first: int) -> None:
+    pytest.importorskip("fastexcel")
+    body: list[list[object]] = [[f"r{i}", i] for i in range(60)]
+    for titles in ([["Report of 2024"]], [["Report of 2024"], [], ["by nobody"], []]):
+        table = read_table(placed(tmp_path / "t.xlsx", [*titles, ["name", "n"], *body], first))
+        assert table.columns == ("name", "n")
+        assert table.frame["n"].to_list() == list(range(60))
+        assert table.reading is not None
+        assert table.reading.header == first + len(titles)
+        assert any("below a title that was not read" in note for note in table.remarks)
+    # What is below a lonely name are numbers: it is the header, of which one name is missing.
+    for other in ([["name"], *([i, i] for i in range(5))], [["name"], *([i] for i in range(5))]):
+        table = read_table(placed(tmp_path / "t.xlsx", other, first))
+        assert (table.columns[0], table.n_rows) == ("name", 5)
+
+
 def test_a_small_workbook_that_asks_for_all_memory_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("fastexcel")
     stray = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'

@@ -205,7 +205,8 @@ def read_feather_v1(path: Path, notes: Notes) -> "pl.DataFrame":
 
 
 def read_excel(path: Path, sheet: str | int | None, notes: Notes) -> "tuple[pl.DataFrame, Reading]":
-    """One sheet of a workbook: the first, or the one named or numbered (from 1). Its first filled row is the header."""
+    """One sheet of a workbook: the first, or the one named or numbered (from 1). Its first filled row is the
+    header, or the one below a title."""
     import polars as pl
 
     if find_spec("fastexcel") is None:
@@ -216,7 +217,8 @@ def read_excel(path: Path, sheet: str | int | None, notes: Notes) -> "tuple[pl.D
     with foreign.converted(path, "excel", sheet=sheet) as (clean, told), opening(path, "Excel"):
         frame = _frame(path, _loaded(clean), column_names(told["names"], str(path)), notes)
     if told["header_row"] > 1:
-        notes.say(f"The table begins in row {told['header_row']} of the sheet, with its header.")
+        title = ", below a title that was not read" if told["titles"] else ""
+        notes.say(f"The table begins in row {told['header_row']} of the sheet, with its header{title}.")
     if told["sheets"] > 1 and sheet is None:
         notes.say(f"The workbook has {told['sheets']} sheets, of which the first was read, {told['sheet']!r}.")
     # A workbook stores every number as a float; whole ones are integers again, as they would be in a Parquet file.

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+TITLES = 20  # rows among which the header is looked for
 SPARE = 4 << 30  # address space that libraries reserve without using it
 
 
@@ -71,7 +72,7 @@ def read_feather(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_excel(request: dict[str, Any]) -> dict[str, Any]:
-    """One sheet of a workbook; its header is the first row that is not empty."""
+    """One sheet of a workbook; its header is the first row that is not empty, and no title of the table below it."""
     import fastexcel
 
     chosen = request["sheet"]
@@ -82,12 +83,13 @@ def read_excel(request: dict[str, Any]) -> dict[str, Any]:
         if place not in names and not (isinstance(place, int) and 0 <= place < len(names)):
             raise Refused("sheet", json.dumps(names))
         # The header is read by itself: the reader would rename repeated columns, and drop rows without values.
-        first = book.load_sheet(place, header_row=None, n_rows=1, dtypes="string")
-        header = first.to_arrow()
-        if header.num_rows == 0:
+        first = book.load_sheet(place, header_row=None, n_rows=TITLES, dtypes="string")
+        rows = list(zip(*(column.to_pylist() for column in first.to_arrow().columns), strict=True))
+        if not rows:
             raise Refused("empty", "")
+        titles = header_among(rows)
         above = book.load_sheet(place, header_row=None, skip_rows=0, n_rows=1, dtypes="string").total_height
-        above -= first.total_height
+        above += titles - first.total_height
         body = book.load_sheet(
             place, header_row=None, skip_rows=above + 1, schema_sample_rows=None, skip_whitespace_tail_rows=True
         ).to_arrow()
@@ -95,11 +97,30 @@ def read_excel(request: dict[str, Any]) -> dict[str, Any]:
         raise Refused("damaged", str(error)) from None
     write(body, request["target"])
     return {
-        "names": [column[0].as_py() or "" if len(column) else "" for column in header.columns],
+        "names": [name or "" for name in rows[titles]],
+        "titles": titles,
         "header_row": above + 1,
         "sheet": place if isinstance(place, str) else names[place],
         "sheets": len(names),
     }
+
+
+def header_among(rows: list[tuple[Any, ...]]) -> int:
+    """The place of the header: the first row; or, where that is a title (one cell above a table of more columns), the
+    first with more than one cell, if these are names and not numbers."""
+    for place, row in enumerate(rows):
+        filled = [cell for cell in row if cell is not None and cell.strip()]
+        if len(filled) > 1:
+            return 0 if any(map(is_number, filled)) else place
+    return 0
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 READERS = {"arrow": check_arrow, "feather": read_feather, "excel": read_excel}
