@@ -1,6 +1,7 @@
 """Python's callers get the errors of elect, or a result."""
 
 import datetime
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,15 @@ def test_a_manifest_that_is_nested_deeply(tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_text("[" * 100_000 + "]" * 100_000)
     with pytest.raises(InvalidInput, match="JSON list"):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize("file", ["nosuch.csv", "x" * 5000, "a\0b", "t.csv/x", "\ud800"])
+def test_a_manifest_that_names_no_file(tmp_path: Path, file: str) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    path = tmp_path / "corpus.json"
+    path.write_text(json.dumps([{"name": "t", "group": "t", "file": file}]))
+    with pytest.raises(InvalidInput, match="does not exist"):
         read_corpus(path)
 
 

@@ -10,6 +10,7 @@ file are passed over.
 
 import json
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def _manifest(path: Path) -> list[tuple[str, str, Path]]:
 
 
 def _read_task(name: str, group: str, path: Path, label: str | None) -> LabeledTask:
-    if not path.is_file():
+    if not isfile(path):  # unlike Path's, it takes any name
         raise InvalidInput(f"The table {path} of task {name!r} does not exist.")
     try:
         if path.suffix.lower() in (".npz", ".mat"):
