@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.io import savemat
 
 from elect import ElectDetector, ElectError, Task, score_pool
 from elect.core import LabeledTask
@@ -129,6 +130,26 @@ def test_a_manifest_that_is_nested_deeply(tmp_path: Path) -> None:
     path.write_text("[" * 100_000 + "]" * 100_000)
     with pytest.raises(InvalidInput, match="JSON list"):
         read_corpus(path)
+
+
+def test_a_damaged_matlab_file_cannot_take_the_process_with_it(tmp_path: Path) -> None:
+    y = np.zeros(40)
+    y[0] = 1
+    path = tmp_path / "t.mat"
+    savemat(path, {"X": X, "y": y})
+    assert (read_corpus(tmp_path)[0].X == X).all()
+    whole = path.read_bytes()
+    place = whole.index(b"\x09\x00\x00\x00" + (X.size * 8).to_bytes(4, "little"))
+    # A type that there is not: scipy looks it up in a table that is shorter.
+    path.write_bytes(whole[: place + 1] + b"\x20" + whole[place + 2 :])
+    with pytest.raises(InvalidInput, match="not a readable MATLAB file"):
+        read_corpus(tmp_path)
+    path.write_bytes(whole[:124] + b"\x00\x02IM" + whole[128:])
+    with pytest.raises(InvalidInput, match=r"MATLAB 7\.3"):
+        read_corpus(tmp_path)
+    savemat(path, {"X": np.array([["a", "b"]], dtype=object), "y": y})
+    with pytest.raises(InvalidInput, match="arrays of numbers"):
+        read_corpus(tmp_path)
 
 
 @pytest.mark.parametrize("file", ["nosuch.csv", "x" * 5000, "a\0b", "t.csv/x", "\ud800"])

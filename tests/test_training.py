@@ -303,7 +303,7 @@ def test_a_manifest(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("t.npz", b"not a zip", "could not be read"),
-        ("t.mat", b"not mat", "could not be read"),
+        ("t.mat", b"not mat", "not a readable MATLAB file"),
         ("t.arff", b"not arff", "could not be read as ARFF"),
         ("t.csv", b"a,b\n1,2\n3,4\n", "no label column"),
         ("t.csv", b"a,label\n1,0\n2,\n3,1\n", "must say of every row"),
@@ -323,7 +323,7 @@ def test_bad_places_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"at least one task|JSON list"):
         read_corpus(tmp_path / "m.json")
     (tmp_path / "m.json").write_text('[{"name": "a", "group": "g", "file": "missing.npz"}]')
-    with pytest.raises(InvalidInput, match=r"missing\.npz of task 'a' does not exist"):
+    with pytest.raises(InvalidInput, match=r"table of task 'a' does not exist: .*missing\.npz"):
         read_corpus(tmp_path / "m.json")
     if os.geteuid() != 0:
         (tmp_path / "closed").mkdir(mode=0o500)

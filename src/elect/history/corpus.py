@@ -18,7 +18,7 @@ import numpy as np
 
 from elect.core import LabeledTask
 from elect.errors import InvalidInput
-from elect.tables import ColumnTreatment, read_table
+from elect.tables import ColumnTreatment, foreign, read_table
 
 LABEL_NAMES = ("label", "y", "outlier", "is_outlier", "anomaly", "is_anomaly", "target", "class")
 _TEXT = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow")
@@ -77,7 +77,7 @@ def _manifest(path: Path) -> list[tuple[str, str, Path]]:
 
 def _read_task(name: str, group: str, path: Path, label: str | None) -> LabeledTask:
     if not isfile(path):  # unlike Path's, it takes any name
-        raise InvalidInput(f"The table {path} of task {name!r} does not exist.")
+        raise InvalidInput(f"The table of task {name!r} does not exist: {path}.")
     try:
         if path.suffix.lower() in (".npz", ".mat"):
             X, y = _arrays(path)
@@ -93,14 +93,12 @@ def _read_task(name: str, group: str, path: Path, label: str | None) -> LabeledT
 def _arrays(path: Path) -> tuple[Any, Any]:
     try:
         if path.suffix.lower() == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {key: file[key] for key in file.files if key in ("X", "y")}
+            arrays = _npz(path)
         else:
-            from scipy.io import loadmat
-
-            arrays = loadmat(path, variable_names=["X", "y"])
-    except NotImplementedError:  # what scipy says of MATLAB 7.3
-        raise InvalidInput("the file is of MATLAB 7.3, which is not read: save it with '-v7' or as .npz.") from None
+            with foreign.converted(path, "matlab") as (clean, _):
+                arrays = _npz(clean)
+    except InvalidInput:
+        raise
     except Exception as error:
         raise InvalidInput(f"the file could not be read ({type(error).__name__}: {error}).") from None
     if "X" not in arrays or "y" not in arrays:
@@ -109,6 +107,11 @@ def _arrays(path: Path) -> tuple[Any, Any]:
     if X.ndim != 2 or X.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
         raise InvalidInput("X must be a two-dimensional and y a one-dimensional array of numbers.")
     return X, y
+
+
+def _npz(path: Path) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as file:
+        return {key: file[key] for key in file.files if key in ("X", "y")}
 
 
 def _arff(path: Path) -> Any:

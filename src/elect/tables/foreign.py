@@ -14,7 +14,7 @@ from elect.support import wording
 from elect.tables import foreign_reader
 from elect.tables.errors import TableError, UnreadableFile
 
-_NAMES = {"arrow": "Arrow", "feather": "Feather", "excel": "Excel"}
+_NAMES = {"arrow": "Arrow", "feather": "Feather", "excel": "Excel", "matlab": "MATLAB"}
 
 
 def check(path: Path, kind: str) -> None:
@@ -24,7 +24,8 @@ def check(path: Path, kind: str) -> None:
 
 @contextmanager
 def converted(path: Path, kind: str, **options: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """A clean Arrow file with what a file holds, for as long as it is needed, and what its reader says about it."""
+    """A clean Arrow file (of MATLAB's an .npz) with what a file holds, for as long as it is needed, and what its reader
+    says about it."""
     with tempfile.TemporaryDirectory(prefix="elect-") as folder:
         target = Path(folder) / "table.arrow"
         told = _ask(path, {"kind": kind, "path": os.fspath(path), "target": os.fspath(target), **options})
@@ -59,6 +60,8 @@ def _refusal(path: Path, kind: str, request: dict[str, Any], told: dict[str, Any
         return UnreadableFile(f"{path} has an empty sheet; a table needs a header and at least one row.")
     if word == "memory":
         return UnreadableFile(f"{path} needs more memory than this machine has: cut it, or save it as CSV.")
+    if word == "version":
+        return UnreadableFile(f"{path} is of MATLAB 7.3, which is not read: save it with '-v7' or as .npz.")
     said = " ".join(reason.split())[:200].rstrip(".")
     return UnreadableFile(
         f"{path} is not a readable {_NAMES[kind]} file ({said}); it may be damaged or cut short: write it again."

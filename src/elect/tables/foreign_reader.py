@@ -1,7 +1,8 @@
 """The process that opens files of formats whose readers can crash or ask for any amount of memory.
 
 Run as a script by ``elect.tables.foreign``; it knows nothing of elect. What it could read is written as a clean Arrow
-file, what it could not is told as one JSON object on standard output. If it dies, the command that asked lives on.
+file (arrays: as an .npz), what it could not is told as one JSON object on standard output. If it dies, the command that
+asked lives on.
 """
 
 import json
@@ -105,6 +106,25 @@ def read_excel(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def read_matlab(request: dict[str, Any]) -> dict[str, Any]:
+    """The arrays X and y."""
+    import numpy as np
+    from scipy.io import loadmat
+
+    try:
+        found = loadmat(request["path"], variable_names=["X", "y"])
+    except NotImplementedError:  # what scipy says of MATLAB 7.3
+        raise Refused("version", "") from None
+    if not {"X", "y"} <= set(found):
+        raise Refused("damaged", "it must hold arrays named 'X' and 'y'")
+    X, y = np.asarray(found["X"]), np.asarray(found["y"])
+    if X.dtype.hasobject or y.dtype.hasobject:
+        raise Refused("damaged", "X and y must be arrays of numbers")
+    with open(request["target"], "wb") as file:
+        np.savez(file, X=X, y=y)
+    return {}
+
+
 def header_among(rows: list[tuple[Any, ...]]) -> int:
     """The place of the header: the first row; or, where that is a title (one cell above a table of more columns), the
     first with more than one cell, if these are names and not numbers."""
@@ -123,7 +143,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-READERS = {"arrow": check_arrow, "feather": read_feather, "excel": read_excel}
+READERS = {"arrow": check_arrow, "feather": read_feather, "excel": read_excel, "matlab": read_matlab}
 
 
 def main(text: str) -> dict[str, Any]:
