@@ -19,6 +19,7 @@ ATTACKS = (
     "binary",
     "invocations",
     "artifacts",
+    "corpora",
     "python_calls",
     "page",
     "killed_writing",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from attack import artifacts, audit, binary, campaign, grammar, invocations, page, python_calls
+from attack import artifacts, audit, binary, campaign, corpora, grammar, invocations, page, python_calls
 from attack.command import Ran, judged
 from attack.verdict import REFUSED, RESULT, Verdict, wrong
 from attack.warm import Warm
@@ -35,6 +35,7 @@ SLICES: dict[str, tuple[int, st.SearchStrategy[Any]]] = {
     "tables": (15, grammar.tables()),
     "binary": (15, binary.cases()),
     "artifacts": (60, artifacts.cases(("database", "kNN"))),
+    "corpora": (40, corpora.cases()),
     "invocations": (20, invocations.cases().map(lambda case: {**case, "place": "here"})),
     "python_calls": (40, python_calls.cases()),
     "page": (60, page.cases()),

@@ -68,7 +68,7 @@ def _manifest(path: Path) -> list[tuple[str, str, Path]]:
         listed = [(str(e["name"]), str(e["group"]), path.parent / str(e["file"])) for e in entries if e.get("file")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(
-            f"{path} must be a JSON list of objects with 'name', 'group' and 'file' ({type(error).__name__}: {error})."
+            f"{path} must be a JSON list of objects with 'name', 'group' and 'file' ({_why(error)})."
         ) from None
     if not listed:
         raise InvalidInput(f"{path} must list at least one task with a file, got none.")
@@ -100,7 +100,7 @@ def _arrays(path: Path) -> tuple[Any, Any]:
     except InvalidInput:
         raise
     except Exception as error:
-        raise InvalidInput(f"the file could not be read ({type(error).__name__}: {error}).") from None
+        raise InvalidInput(f"the file could not be read ({_why(error)}).") from None
     if "X" not in arrays or "y" not in arrays:
         raise InvalidInput("the file must hold arrays named 'X' and 'y'.")
     X, y = np.asarray(arrays["X"]), np.asarray(arrays["y"]).ravel()
@@ -120,12 +120,17 @@ def _arff(path: Path) -> Any:
     try:
         data, meta = arff.loadarff(path)
     except Exception as error:
-        raise InvalidInput(f"the file could not be read as ARFF ({type(error).__name__}: {error}).") from None
+        raise InvalidInput(f"the file could not be read as ARFF ({_why(error)}).") from None
     columns = {}
     for column in meta.names():
         values = data[column]
         columns[column] = [v.decode(errors="replace") for v in values] if values.dtype.kind == "S" else values
     return columns
+
+
+def _why(error: Exception) -> str:
+    """What another library says, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 def _table(data: Any, label: str | None) -> tuple[Any, Any]:
