@@ -41,6 +41,7 @@ def _serve(requests: Connection) -> None:
     os.setsid()  # with whatever it starts, it can be ended
     # The campaign is told to stop, not this process. (What is ignored would be ignored by whatever it starts, too.)
     signal.signal(signal.SIGINT, lambda number, frame: None)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup whatever it starts would rightly ignore it
     while True:
         try:
             attack, case = requests.recv()
