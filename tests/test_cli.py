@@ -412,7 +412,9 @@ def test_bench_union_prints_every_method_with_the_best_first(
     out = capsys.readouterr().out
     assert out.index("committee") < out.index("fixed by rank")
     assert main(["bench", "union", "--methods", "MC"]) == 2
-    assert "No such option: --methods" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "No such option" in said  # what follows is worded otherwise by older versions
+    assert "--methods" in said
 
 
 def test_bench_answers_prints_what_the_simulation_says(
