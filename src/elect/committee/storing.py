@@ -173,6 +173,7 @@ def _word_column(plain: Mapping[str, Any]) -> WordColumn:
         {_text(word): int(count) for word, count in plain["counts"].items()},
         {_text(form): float(value) for form, value in plain["forms"].items()},
         {_text(part): (_text(hit[0]), int(hit[1])) for part, hit in plain["near"].items()},
+        float(plain["apart"]),
         float(plain["unseen"]),
         float(plain["unseen_form"]),
         float(plain["missing"]),

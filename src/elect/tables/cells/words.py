@@ -33,6 +33,9 @@ class WordColumn:
     forms: dict[str, float]
     near: dict[str, tuple[str, int]]
     """Frequent categories by what is left of them with one character deleted."""
+    apart: float
+    """The share of frequent categories that are not nearly another one: where most are, as among short codes, being
+    like one is no slip."""
     unseen: float
     unseen_form: float
     missing: float
@@ -80,7 +83,7 @@ class WordJudge:
         if known is not None:
             return known
         form = column.forms.get(form_of(word), column.unseen_form)
-        return column.unseen, likeness(word, 1, column.near), form
+        return column.unseen, column.apart * likeness(word, 1, column.near), form
 
 
 def _learn(series: "pl.Series") -> WordColumn:
@@ -94,7 +97,7 @@ def _learned(seen: Counter[str | None], n_rows: int) -> WordColumn:
     # The most frequent first, equally frequent ones by the alphabet.
     counted = sorted(((word, n) for word, n in seen.items() if word is not None), key=lambda item: (-item[1], item[0]))
     if not counted:
-        return WordColumn({}, {}, {}, {}, 0.0, 0.0, float(missing), rows)
+        return WordColumn({}, {}, {}, {}, 1.0, 0.0, 0.0, float(missing), rows)
     words = [word for word, _ in counted]
     counts: FloatArray = np.array([n for _, n in counted], dtype=np.float64)
     rare = tail_signal(counts, counts)
@@ -105,15 +108,16 @@ def _learned(seen: Counter[str | None], n_rows: int) -> WordColumn:
     sizes = np.array(list(forms.values()))
     odd = dict(zip(forms, tail_signal(sizes, sizes).tolist(), strict=True))
     near = _deletions(words, counts)
+    apart = _apart(words, counts)
     least = counts[0] / _LEAST_RATIO
     signals = {
-        word: (float(r), likeness(word, int(c), near) if c <= least else 0.0, odd[form_of(word)])
+        word: (float(r), apart * likeness(word, int(c), near) if c <= least else 0.0, odd[form_of(word)])
         for word, r, c in zip(words, rare, counts, strict=True)
     }
     unseen = float(tail_signal(np.r_[counts, 1.0], np.array([1.0]))[0])
     unseen_form = float(tail_signal(np.r_[sizes, 1.0], np.array([1.0]))[0])
     times = {word: int(count) for word, count in zip(words, counts, strict=True)}
-    return WordColumn(signals, times, odd, near, unseen, unseen_form, float(missing), rows)
+    return WordColumn(signals, times, odd, near, apart, unseen, unseen_form, float(missing), rows)
 
 
 def form_of(word: str) -> str:
@@ -152,6 +156,24 @@ def _deletions(words: list[str], counts: FloatArray) -> dict[str, tuple[str, int
         for part in (plain, *_shortened(plain)):
             found.setdefault(part, (word, int(count)))
     return found
+
+
+def _apart(words: list[str], counts: FloatArray) -> float:
+    """The share of frequent words that are not one slip away from another of about their frequency or a greater one.
+
+    >>> _apart(["Rome", "Paris", "Oslo"], np.array([50.0, 40.0, 30.0]))
+    1.0
+    >>> _apart(["JAX", "LAX", "PHX", "PHL"], np.array([50.0, 40.0, 30.0, 20.0]))
+    0.0
+    """
+    frequent = [
+        _plain(word) for word, count in zip(words[:MOST_COMPARED], counts, strict=False) if count >= _LEAST_RATIO
+    ]
+    parts = Counter(part for plain in set(frequent) if len(plain) <= 60 for part in (plain, *_shortened(plain)))
+    if len(set(frequent)) < 2:
+        return 1.0
+    near = sum(any(parts[part] > 1 for part in (plain, *_shortened(plain))) for plain in set(frequent))
+    return 1.0 - near / len(set(frequent))
 
 
 def likeness(word: str, count: int, near: dict[str, tuple[str, int]]) -> float:
