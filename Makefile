@@ -60,7 +60,8 @@ wheel: $(READY)
 # The main tests with the oldest libraries and with the newest, pandas 3 included (which the tables of KEEL keep out of .venv).
 TESTED := tests/test_tables_read.py tests/test_tables_treatment.py tests/test_elect_detector.py tests/test_engine.py \
   tests/test_python_comforts.py tests/test_cli.py tests/test_road.py tests/test_drift.py tests/test_detectors.py \
-  tests/test_saving.py tests/test_feedback.py tests/test_output_files.py tests/test_explain.py
+  tests/test_saving.py tests/test_feedback.py tests/test_output_files.py tests/test_explain.py \
+  tests/test_sturdy_tables.py tests/test_sturdy_python.py
 versions:
 	rm -rf build/oldest build/newest
 	$(PYTHON) -m venv build/oldest
