@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+
+from elect.answers.kept import KeptAnswers
+from elect.errors import InvalidInput
 
 fcntl = pytest.importorskip("fcntl", reason="there is no pseudo-terminal on this system")
 termios = pytest.importorskip("termios")
@@ -169,3 +173,18 @@ def test_the_dialogue_on_a_terminal(tmp_path: Path, table: Path) -> None:
     again.press("q")
     assert "flagged" in again.end()
     assert [line["answer"] for line in answers_of(kept)] == ["yes", "no"]
+
+
+def test_answers_without_a_digest_follow_the_names_of_their_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.answers.csv"
+    path.write_text("position,row,answer\n0,ann,yes\n2,=bob,no\n")
+    names = pl.Series(["cleo", "=bob", "dan", "ann"])
+    assert KeptAnswers(path, names).read() == ((3, True), (1, False))
+
+
+@pytest.mark.parametrize("row", ["zoe", "twin", "5"])
+def test_an_answer_whose_row_has_no_name_of_its_own_is_refused(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "t.answers.csv"
+    path.write_text(f"position,row,answer\n5,{row},yes\n")
+    with pytest.raises(InvalidInput, match="belongs to another one"):
+        KeptAnswers(path, pl.Series(["twin", "twin", "5", "ann"])).read()

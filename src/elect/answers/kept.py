@@ -111,7 +111,9 @@ class KeptAnswers:
         known = self._knows(line.position)
         if not line.cells or self._cells is None:
             named = known and line.row in (None, self._name(line.position), guarded(self._name(line.position)))
-            return line.position if named else None
+            if named or line.row == str(line.position):
+                return line.position if named else None
+            return self._named.get(line.row or "")
         if known and self._digest(self._at(line.position)) == line.cells:
             return line.position
         place = self._places.get(line.cells)
@@ -128,6 +130,16 @@ class KeptAnswers:
         digests = [_digest(row) for row in self._cells.iter_rows()]
         times = Counter(digests)
         return {digest: place for place, digest in enumerate(digests) if times[digest] == 1}
+
+    @cached_property
+    def _named(self) -> dict[str, int]:
+        """Where the row of a name is, as it is and as it is written; names that several rows have are left out."""
+        names = [str(name) for name in self._row_ids]
+        times = Counter(names)
+        at = range(len(names)) if self._positions is None else self._positions.tolist()
+        # A row without a name of its own is called by its position, which says nothing once the table has changed.
+        own = {name: place for name, place in zip(names, at, strict=True) if name != str(place) and times[name] == 1}
+        return own | {guarded(name): place for name, place in own.items()}
 
     def _digest(self, place: int) -> str:
         assert self._cells is not None
