@@ -27,8 +27,12 @@ def write_rows(folder: Path, results: Path) -> None:
         parts += errors_section(found["errors"])
     if "odd" in found:
         parts += odd_section(found["odd"])
+    if "families" in found:
+        parts += families_section(found["families"])
     for bed, result in curves.items():
         parts += answers_section(bed, result)
+        if f"answers-{bed}-all" in found:
+            parts += every_task_section(found[f"answers-{bed}-all"])
     (folder / PAGE).write_text("\n\n".join(parts) + "\n")
 
 
@@ -94,6 +98,47 @@ def odd_section(result: Mapping[str, Any]) -> Iterator[str]:
         for row in result["kinds"]
     ]
     yield TextTable(heads, tuple(kinds)).markdown()
+
+
+def families_section(result: Mapping[str, Any]) -> Iterator[str]:
+    """Families that might have joined the committee."""
+    kinds = list(result["tasks"])
+    yield "## Families that were tried"
+    yield (
+        "`python benchmarks/families.py`: mean average precision of each family by itself. "
+        "Slow ones were judged on two kinds of task."
+    )
+    yield _by_kind("family", kinds, result["alone"])
+    yield (
+        "And of the expert of unusual rows, on sources left out, with the ranks of some of them beside what it hears "
+        "today. Nothing is gained that is larger than chance, so the committee stays small."
+    )
+    yield _by_kind("added", kinds, result["added"])
+
+
+def _by_kind(head: str, kinds: list[str], rows: list[Mapping[str, Any]]) -> str:
+    cells = tuple((str(row["name"]), *(_ap(row.get(kind)) for kind in kinds)) for row in rows)
+    return TextTable((head, *kinds), cells).markdown()
+
+
+def every_task_section(result: Mapping[str, Any]) -> Iterator[str]:
+    """The same for this package alone, on every task of the testbed, with what an answer gains."""
+    yield (
+        f"On all {result['tasks']} tasks, without the peers; in brackets: one answer in ten is wrong. "
+        "The gain over no answer has its standard error over tasks."
+    )
+    counts = sorted({row["n"] for row in result["answers"]})
+    of = {(row["method"], row["wrong"], row["n"]): row for row in result["answers"]}
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in result["answers"]):
+        right, wrong = ([of[method, share, n] for n in counts] for share in (0.0, 0.1))
+        shown = (f"{_ap(r['mean_ap'])} ({_ap(w['mean_ap'])})" for r, w in zip(right, wrong, strict=True))
+        rows.append((method, *shown, f"{right[-1]['found']:.1f}"))
+    heads = (*(f"{n} answers" for n in counts), f"found of {counts[-1]}")
+    yield TextTable(("method", *heads), tuple(rows)).markdown()
+    for share, words in ((0.0, "all answers right"), (0.1, "one in ten wrong")):
+        row = of["elect, learn", share, 20]
+        yield f"*elect, learn*, 20 answers, {words}: gain {row['gain']:+.3f} ± {row['gain_error']:.3f}."
 
 
 def answers_section(bed: str, result: Mapping[str, Any]) -> Iterator[str]:
