@@ -25,7 +25,7 @@ CLUMP = 0.4
 """And on how far both of them are ahead of the distances to neighbours: outliers that lie together hide behind each
 other, so that their neighbours do not speak against them."""
 
-RARER = 0.7
+RARER = 1.2
 """Taken off the log-odds of an unusual row: most rare rows are what they should be."""
 
 UNLIKELY = 1.5
