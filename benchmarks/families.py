@@ -25,8 +25,7 @@ from elect.committee.features import feature_names, log_rank
 from elect.committee.scorer import leaning
 from elect.committee.voices import FAMILIES
 from elect.core.metrics import average_precision
-from elect.history import row_training
-from elect.history.row_training import OF_WRONG_VALUES, UNUSUAL_WEIGHTS, RowTask, grow
+from elect.history.row_training import OF_WRONG_VALUES, UNUSUAL_GROWTH, UNUSUAL_WEIGHTS, RowTask, grow, share_log_odds
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
 from elect.support.arrays import FloatArray
@@ -185,12 +184,12 @@ def added(tasks: Sequence[RowTask], ranks: Sequence[dict[str, FloatArray]], name
         replace(task, features=np.column_stack([task.features, *(own[name] for name in names)]).astype(np.float32))
         for task, own in zip(tasks, ranks, strict=True)
     ]
-    growth = replace(row_training._UNUSUAL, rising=(*row_training._UNUSUAL.rising, *(1 for _ in names)))
+    growth = replace(UNUSUAL_GROWTH, rising=(*UNUSUAL_GROWTH.rising, *(1 for _ in names)))
     fold_of = group_folds([task.group for task in tasks], 5)
     found = []
     for fold in np.unique(fold_of):
         others = [task for task, f in zip(wider, fold_of, strict=True) if f != fold]
-        text = grow(others, UNUSUAL_WEIGHTS, growth, 0, start=[row_training._share(task) for task in others])
+        text = grow(others, UNUSUAL_WEIGHTS, growth, 0, start=[share_log_odds(task) for task in others])
         trees = TreeEnsemble.from_lightgbm_text(text)
         for task in (task for task, f in zip(wider, fold_of, strict=True) if f == fold):
             features = task.features.astype(np.float64)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from elect.answers import AnsweredElection
-from elect.answers.electing import ranks_of
-from elect.answers.opening import committee_evidence, posterior_of, scorer_of
+from elect.answers.electing import posterior_of, ranks_of
+from elect.answers.opening import committee_evidence, scorer_of
+from elect.answers.posterior import RankedTable
 from elect.bench.answers import AnswerTask, run_answers, simulate, summarise
 from elect.bench.askers import ASKERS, OpenedTask, chosen_askers
 from elect.core import LabeledTask
@@ -32,7 +33,7 @@ def opened(database: MetaDatabase, task: LabeledTask) -> AnswerTask:
     source = ReplayedScores(scores)
     evidence = committee_evidence(row_scorer_of(database), *scorer_of(task.X, database, 0))
     election = AnsweredElection(database, source)
-    posterior = partial(posterior_of, database, ranks_of(database, source))
+    posterior = partial(posterior_of, database, RankedTable.of(ranks_of(database, source)))
     return AnswerTask(task.name, OpenedTask(evidence, posterior, election), task.y, performance(scores, task.y))
 
 

@@ -15,6 +15,7 @@ from elect.committee.consensus import expected_performance
 from elect.committee.curves import OutlierCurves
 from elect.core import Selection
 from elect.core.sources import ScoreSource
+from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.measures import rank
 from elect.paper.acquisition import neighbor_moments
@@ -76,13 +77,26 @@ class AnsweredElection:
 
     def _shared(self, chance: FloatArray, answers: Mapping[int, bool]) -> FloatArray:
         """Halfway between the chances of the session and those of the models, where the history tells their quality."""
-        if self.database.calibration is None or "curves" not in self.database.calibration:
+        if not tells_quality(self.database):
             return chance
-        curves = OutlierCurves.from_json(self.database.calibration["curves"])
-        models = Posterior(self.table, curves, self.database.performance.values)
+        models = posterior_of(self.database, self.table)
         models.hear(answers)
         halfway: FloatArray = (chance + placed(models.outlier_chance(), answers, models.wrong)) / 2
         return halfway
+
+
+def tells_quality(database: MetaDatabase) -> bool:
+    """Whether a database says how likely a row is an outlier where a model of some average precision ranks it."""
+    calibration = database.calibration
+    return calibration is not None and "curves" in calibration and database.settings.metric == "ap"
+
+
+def posterior_of(database: MetaDatabase, table: RankedTable) -> Posterior:
+    """What the history says about the models on a table with these ranks."""
+    if database.calibration is None or not tells_quality(database):
+        raise InvalidInput("Models must be weighed by a database of average precision (ap) with its calibration.")
+    curves = OutlierCurves.from_json(database.calibration["curves"])
+    return Posterior(table, curves, database.performance.values)
 
 
 def ranks_of(database: MetaDatabase, source: ScoreSource) -> FloatArray:

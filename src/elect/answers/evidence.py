@@ -49,14 +49,14 @@ _MOST = 6.0
 
 def evidence_of_committee(committee: Committee, features: FloatArray, columns: FloatArray) -> RowEvidence:
     """From what a committee knows of rows (``RowTable.describe``) and their standardised columns."""
-    log_odds, signals = committee.scorer.log_odds(features), committee_signals(committee, features)
+    log_odds, experts = committee.scorer.judged(features)
+    signals = committee_signals(committee, features, experts)
     return RowEvidence(read_only(log_odds), read_only(columns), read_only(signals), N_KINDS)
 
 
-def committee_signals(committee: Committee, features: FloatArray) -> FloatArray:
-    """The signals of rows (rows, signals), the kinds of oddity last."""
+def committee_signals(committee: Committee, features: FloatArray, experts: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """The signals of rows (rows, signals), the kinds of oddity last, from what both experts say (``judged``)."""
     names = committee.scorer.names
-    experts = committee.scorer.experts(features)
     both = either(*experts)
     kinds = [np.clip(alone - both, -_MOST, _MOST) for alone in experts]
     return np.column_stack([features[:, [names.index(name) for name in SIGNALS]], *kinds])

@@ -7,15 +7,11 @@ import numpy as np
 
 from elect.answers.electing import AnsweredElection
 from elect.answers.evidence import RowEvidence, evidence_of_committee
-from elect.answers.posterior import Posterior, RankedTable
 from elect.committee.committee import Committee
-from elect.committee.curves import OutlierCurves
 from elect.committee.scorer import RowScorer
-from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.shipped import load_database, row_scorer_of
 from elect.pool import PoolScorer
-from elect.support.arrays import FloatArray
 from elect.tables import ColumnTreatment, is_frame, read_table
 from elect.tables.cells import Cells, cells_of_array, cells_of_frame
 
@@ -44,18 +40,6 @@ def committee_evidence(row_scorer: RowScorer, scorer: PoolScorer, cells: Cells) 
     committee, learned = Committee.fit(row_scorer, scorer, cells)
     features = committee.table.describe(learned.scores, learned.cells)
     return evidence_of_committee(committee, features, np.asarray(scorer.work.Z))
-
-
-def posterior_of(database: MetaDatabase, ranks: FloatArray) -> Posterior:
-    """What the history says about the models on a table with these ranks."""
-    if database.calibration is None or "curves" not in database.calibration:
-        raise InvalidInput("This database carries no calibration, which answers need: train it again.")
-    if database.settings.metric != "ap":
-        raise InvalidInput(
-            f"Answers must have a database of average precision (ap), got one of {database.settings.metric!r}."
-        )
-    curves = OutlierCurves.from_json(database.calibration["curves"])
-    return Posterior(RankedTable.of(ranks), curves, database.performance.values)
 
 
 def _database(database: "MetaDatabase | str | PathLike[str] | None") -> MetaDatabase:

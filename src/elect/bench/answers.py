@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.answers import AnsweredElection
-from elect.answers.electing import ranks_of
-from elect.answers.opening import committee_evidence, posterior_of, scorer_of
-from elect.answers.posterior import Posterior
+from elect.answers.electing import posterior_of, ranks_of
+from elect.answers.opening import committee_evidence, scorer_of
+from elect.answers.posterior import Posterior, RankedTable
 from elect.bench.askers import Asker, OpenedTask, Ours, chosen_askers
 from elect.bench.statistics import model_rank
 from elect.bench.testbeds.errors import ErrorTask
@@ -288,4 +288,4 @@ def _error_tasks(
 
 
 def _posterior(database: MetaDatabase, source: ScoreSource) -> Posterior:
-    return posterior_of(database, ranks_of(database, source))
+    return posterior_of(database, RankedTable.of(ranks_of(database, source)))

@@ -91,10 +91,15 @@ class RowScorer:
 
     def log_odds(self, features: FloatArray) -> FloatArray:
         """The log-odds of each row to be an outlier."""
-        found = either(*self.experts(features))
+        return self.judged(features)[0]
+
+    def judged(self, features: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """The log-odds of each row to be an outlier, and those of both experts."""
+        experts = self.experts(features)
+        found = either(*experts)
         if self._own is not None:
             found = found + self.own_weight * self._own.predict(np.ascontiguousarray(features, dtype=np.float64))
-        return found
+        return found, experts
 
 
 def leaning(unusual: FloatArray, features: FloatArray, names: Sequence[str]) -> FloatArray:

@@ -34,19 +34,6 @@ class ScoredBatches:
     remarks: tuple[str, ...] = ()
 
 
-def score_batches(
-    batches: Iterable[Table],
-    treatment: ColumnTreatment,
-    score: TableScorer,
-    label: str | None = None,
-    like: TableProfile | None = None,
-    meter: Meter | None = None,
-) -> ScoredBatches:
-    """Score every row, one batch at a time. A row's score does not depend on its batch. The rows are counted in the
-    places of the profile ``like``."""
-    return drained(scoring_batches(batches, treatment, score, label, like, meter))
-
-
 def drained(work: Generator[int, None, _Result]) -> _Result:
     """What comes out of work that can be watched, for who does not watch it."""
     while True:
@@ -57,7 +44,7 @@ def drained(work: Generator[int, None, _Result]) -> _Result:
             return result
 
 
-def scoring_batches(
+def score_batches(
     batches: Iterable[Table],
     treatment: ColumnTreatment,
     score: TableScorer,
@@ -65,7 +52,8 @@ def scoring_batches(
     like: TableProfile | None = None,
     meter: Meter | None = None,
 ) -> Generator[int, None, ScoredBatches]:
-    """The same for who watches, and may stop: yields how many rows were scored."""
+    """Score every row, one batch at a time; who watches may stop: yields how many rows were scored. A row's score does
+    not depend on its batch. The rows are counted in the places of the profile ``like``."""
     import polars as pl
 
     scores: list[FloatArray] = []

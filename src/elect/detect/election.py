@@ -13,7 +13,7 @@ from elect.committee.committee import Committee, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.committee.voices import Voices
 from elect.core import SearchStep, Selection
-from elect.detect.batches import drained, scoring_batches
+from elect.detect.batches import drained, score_batches
 from elect.detect.costs import Size, affordable, cost_of, spared
 from elect.detect.detection import Detection, Evaluation, doubts_of, evaluate
 from elect.detect.opened import OpenedTable
@@ -321,7 +321,7 @@ class Election:
             said = Said(scorer, (yield from self._scoring(scorer)), heard, features)
         else:
             assert self.treatment is not None
-            found = yield from scoring_batches(
+            found = yield from score_batches(
                 opened.batches(), self.treatment, scorer, self.options.label, meter=self.meter
             )
             said = Said(scorer, found.scores, heard, features, found.label, found.notes)

@@ -53,10 +53,10 @@ class TableScorer:
     def _judged(self, committee: FittedCommittee, rows: FloatArray, frame: "pl.DataFrame | None") -> FloatArray:
         """What the committee says, answers counted."""
         features = committee.describe(rows, cells_of(self.treatment, rows, frame))
-        log_odds = committee.committee.scorer.log_odds(features)
+        log_odds, experts = committee.committee.scorer.judged(features)
         if self.answers is None:
             return log_odds
-        signals = committee_signals(committee.committee, features)
+        signals = committee_signals(committee.committee, features, experts)
         columns = committee.voices.standardizer.transform(rows)
         return log_odds + self.answers.log_odds_shift(columns, signals)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elect.detect import opened
-from elect.detect.batches import score_batches
+from elect.detect.batches import drained, score_batches
 from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Evaluation, TopRow, alarms_above, evaluate
 from elect.detect.drift import Drift, drift_of
@@ -83,7 +83,7 @@ def score_file(
     # A label that was only kept from the training table may be missing here, or of one kind: that is no mistake.
     wanted, label = label is not None, treatment.label if label is None else label
     batches = ahead(iter_batches(path, opened.ROWS_AT_ONCE))
-    found = score_batches(batches, treatment, saved.scorer, label, saved.profile, meter)
+    found = drained(score_batches(batches, treatment, saved.scorer, label, saved.profile, meter))
     if wanted and found.label is None:
         raise unknown_column(str(label), "--label", found.columns)
     known = None

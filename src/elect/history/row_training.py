@@ -59,7 +59,7 @@ _WRONG = Growth(
     log_odds=True,
     rising=tuple(int((r or n in _PLAIN) and n not in _FREE) for r, n in zip(_RANKS, _NAMES, strict=True)),
 )
-_UNUSUAL = replace(
+UNUSUAL_GROWTH = replace(
     _WRONG,
     num_leaves=6,
     rounds=200,
@@ -67,7 +67,7 @@ _UNUSUAL = replace(
     min_leaf_rows=300,
     rising=tuple(r if n not in _FREE else 0 for r, n in zip(_RISING, _NAMES, strict=True)),
 )
-OWN_GROWTH = replace(_UNUSUAL, num_leaves=8, rounds=60, ridge=20.0)
+OWN_GROWTH = replace(UNUSUAL_GROWTH, num_leaves=8, rounds=60, ridge=20.0)
 """Of the trees that lean a scorer towards a team's own tables."""
 
 _MOST_ROWS = 150
@@ -129,7 +129,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
 
 def recipe() -> tuple[Any, ...]:
     """All that decides, besides the tasks, what is learned."""
-    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, _UNUSUAL, _MOST_ROWS, LEANING, CLUMP, RARER, UNLIKELY
+    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, UNUSUAL_GROWTH, _MOST_ROWS, LEANING, CLUMP, RARER, UNLIKELY
 
 
 def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> FloatArray:
@@ -153,7 +153,7 @@ def _experts(tasks: Sequence[RowTask], seed: int) -> tuple[str, str]:
     return (
         grow(wrong, WRONG_WEIGHTS, _WRONG, seed),
         # From the share of outliers of each task: the trees need not learn it, only what tells the rows of one apart.
-        grow(unusual, UNUSUAL_WEIGHTS, _UNUSUAL, seed, start=[_share(task) for task in unusual]),
+        grow(unusual, UNUSUAL_WEIGHTS, UNUSUAL_GROWTH, seed, start=[share_log_odds(task) for task in unusual]),
     )
 
 
@@ -193,7 +193,7 @@ def _draw(task: RowTask) -> tuple[IntArray, FloatArray]:
     return np.concatenate(places), np.concatenate(weights) / len(task.y)
 
 
-def _share(task: RowTask) -> FloatArray:
+def share_log_odds(task: RowTask) -> FloatArray:
     """The log-odds of an outlier in a task, for each of its rows."""
     share = np.clip(task.y.mean(), 1e-3, 1 - 1e-3) if len(task.y) else 0.5
     return np.full(len(task.y), np.log(share / (1 - share)))

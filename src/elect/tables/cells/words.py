@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_COMPARED = 400
 """Frequent categories, and characters of one, that others are compared with."""
 
+_LONGEST = 60
+"""Characters of a word that is compared."""
+
 _LEAST_RATIO = 4.0
 """A category is a slip of another only where that one is so many times as frequent."""
 
@@ -159,21 +162,19 @@ def _deletions(words: list[str], counts: FloatArray) -> dict[str, tuple[str, int
 
 
 def _apart(words: list[str], counts: FloatArray) -> float:
-    """The share of frequent words that are not one slip away from another of about their frequency or a greater one.
+    """The share of frequent words that are not one slip away from another.
 
     >>> _apart(["Rome", "Paris", "Oslo"], np.array([50.0, 40.0, 30.0]))
     1.0
     >>> _apart(["JAX", "LAX", "PHX", "PHL"], np.array([50.0, 40.0, 30.0, 20.0]))
     0.0
     """
-    frequent = [
-        _plain(word) for word, count in zip(words[:MOST_COMPARED], counts, strict=False) if count >= _LEAST_RATIO
-    ]
-    parts = Counter(part for plain in set(frequent) if len(plain) <= 60 for part in (plain, *_shortened(plain)))
-    if len(set(frequent)) < 2:
-        return 1.0
-    near = sum(any(parts[part] > 1 for part in (plain, *_shortened(plain))) for plain in set(frequent))
-    return 1.0 - near / len(set(frequent))
+    common = zip(words[:MOST_COMPARED], counts, strict=False)
+    frequent = {_plain(word) for word, count in common if count >= _LEAST_RATIO}
+    found = [{plain, *_shortened(plain)} for plain in frequent if len(plain) <= _LONGEST]
+    times = Counter(part for parts in found for part in parts)
+    near = sum(any(times[part] > 1 for part in parts) for parts in found)
+    return 1.0 - near / max(len(frequent), 1)
 
 
 def likeness(word: str, count: int, near: dict[str, tuple[str, int]]) -> float:
@@ -190,7 +191,7 @@ def likeness(word: str, count: int, near: dict[str, tuple[str, int]]) -> float:
 def slip_of(word: str, count: int, near: dict[str, tuple[str, int]]) -> tuple[str, int, float] | None:
     """The frequent word that this one most looks like a slip of, how often it is seen, and how strongly."""
     plain = _plain(word)
-    if len(plain) > 60:
+    if len(plain) > _LONGEST:
         return None
     best: tuple[str, int, float] | None = None
     for part in (plain, *_shortened(plain)):
