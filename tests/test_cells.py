@@ -310,3 +310,18 @@ def test_what_has_another_sign_is_no_multiple_of_the_median() -> None:
     said = _said_of(pl.DataFrame({"profits": profits, "y": np.arange(301) % 5}), 300, "profits")
     assert "times" not in said
     assert said.startswith("next lowest")
+
+
+def near_signals(words: list[str]) -> Signals:
+    frame = pl.DataFrame({"word": words})
+    treatment, _ = ColumnTreatment.fit_transform(read_table(frame))
+    cells = cells_of_frame(treatment, frame)
+    found: Signals = CellJudge.fit(cells).judge(cells)[:, 0, PLACE["near"]]
+    return found
+
+
+def test_a_misspelt_word_is_near_a_frequent_one_and_a_short_code_is_not() -> None:
+    cities = near_signals(["Rome", "Paris", "London"] * 30 + ["Pariss"])
+    codes = near_signals(["JAX", "LAX", "PHX", "PHL", "SAX"] * 30 + ["LEX"])
+    assert cities[-1] > 1.0
+    assert codes[-1] == 0.0

@@ -10,7 +10,9 @@ from scipy.special import expit, logit
 
 from elect import Feedback, MetaDatabase, score_pool
 from elect.answers import Answer, AnsweredElection, AnswerModel, RowEvidence
+from elect.answers.electing import posterior_of, tells_quality
 from elect.answers.opening import committee_evidence, scorer_of
+from elect.answers.posterior import RankedTable
 from elect.committee.consensus import RankedRows, expected_performance
 from elect.committee.curves import OutlierCurves, task_counts
 from elect.core import LabeledTask
@@ -308,3 +310,28 @@ def test_the_store_keeps_the_calibration(database: MetaDatabase, tmp_path: Any) 
     again = MetaDatabase.load(tmp_path / "it.elect")
     task = make_task(68)
     assert session(database, task).ask() == session(again, task).ask()
+
+
+def test_answers_tell_which_kind_of_oddity_is_meant() -> None:
+    """Rows odd in one of two ways, as likely: three times no to the one, one yes to the other, and it is understood."""
+    rng = np.random.default_rng(0)
+    n = 200
+    kinds = np.zeros((n, 2))
+    kinds[:20, 1] = kinds[20:40, 0] = -4.0  # the first are odd by the first kind alone, the next by the second
+    log_odds = np.where(np.arange(n) < 40, 0.0, -4.0)
+    asked = Feedback.of(RowEvidence(log_odds, rng.normal(size=(n, 5)), kinds, n_kinds=2))
+    for row, said in ((0, False), (1, False), (2, False), (20, True)):
+        asked.tell(row, said)
+    assert np.median(asked.log_odds[21:40]) > np.median(asked.log_odds[3:20]) + 0.5
+
+
+def test_a_database_of_another_metric_does_not_weigh_models(database: MetaDatabase) -> None:
+    other = replace(
+        database,
+        settings=replace(database.settings, metric="roc"),
+        performance=replace(database.performance, metric="roc"),
+    )
+    assert tells_quality(database)
+    assert not tells_quality(other)
+    with pytest.raises(InvalidInput, match="average precision"):
+        posterior_of(other, RankedTable.of(np.arange(1.0, 7.0)[:, None]))
