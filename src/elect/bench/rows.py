@@ -16,6 +16,7 @@ from elect.committee.features import feature_names
 from elect.committee.voices import FAMILIES, voice_pool
 from elect.history.corpus import read_corpus
 from elect.history.row_training import CLEAN, ERRORS, PLANTED, RowTask, describe_array, describe_table
+from elect.support.arrays import IntArray
 from elect.support.atomic import write_atomically
 
 MOST_ROWS = 5_000
@@ -72,7 +73,7 @@ def described(rows: Iterable[LabelledRows], work: Path, say: Callable[[str], Non
         if not path.exists():
             data = task.data
             if isinstance(data, np.ndarray) and len(data) > MOST_ROWS:
-                kept = np.sort(np.random.default_rng(0).choice(len(data), MOST_ROWS, replace=False))
+                kept = drawn_rows(len(data))
                 data, y = data[kept], y[kept]
             features = describe_array(data) if isinstance(data, np.ndarray) else describe_table(data)
             _keep(path, features, y)
@@ -81,6 +82,13 @@ def described(rows: Iterable[LabelledRows], work: Path, say: Callable[[str], Non
         with np.load(path) as kept:
             found.append(RowTask(task.name, task.group, task.kind, kept["features"], kept["y"]))
     return found
+
+
+def drawn_rows(n: int) -> IntArray:
+    """The rows of a task of n rows that are described."""
+    if n <= MOST_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
 
 
 def _key(name: str) -> str:

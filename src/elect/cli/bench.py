@@ -76,16 +76,17 @@ def union(
     if json:
         screen.print_json(result)
         return
-    subsets = ("wild", "keel", "union", "test", "all")
-    heads = [*(f"{subset} rank" for subset in subsets), "union ap", "union p", "test p"]
+    subsets = ("wild", "keel", "odd", "union", "errors")
+    heads = [*(f"{subset} rank" for subset in subsets), "union ap", "errors ap", "union p"]
     rows = []
     for row in sorted(result["methods"], key=lambda row: float(row["union"]["mean_rank"])):
         numbers = [row[subset]["mean_rank"] for subset in subsets]
-        numbers += [row["union"]["mean_ap"], row["union"]["p_value_fixed"], row["test"]["p_value_fixed"]]
+        numbers += [row["union"]["mean_ap"], row["errors"]["mean_ap"]]
+        numbers += [row["union"]["against"].get("fixed", {}).get("p_value")]
         rows.append([row["name"], *(_shown(value) for value in numbers)])
     console = screen.stdout()
     screen.grid(console, [("method", False), *((head, True) for head in heads)], rows)
-    console.print("p: Wilcoxon by source against the best fixed model")
+    console.print("union: wild, keel and odd; p: Wilcoxon by source against fixed")
 
 
 @app.command()
