@@ -80,7 +80,7 @@ database: $(READY)
 	$(BIN)/elect train --alone "$(ELECT_DATA_HOME)/wild.json" "$(ELECT_DATA_HOME)/more.json" build/corpus/corpus.json \
 	  build/texts/corpus.json -o src/elect/history/data/shipped.elect --work build/work
 	$(BIN)/python benchmarks/row_scorer.py build/rows src/elect/history/data/shipped.elect --corpus build/corpus/corpus.json \
-	  --corpus build/texts/corpus.json
+	  --corpus build/texts/corpus.json --union benchmarks/results/union.json
 
 results: $(READY)
 	$(BIN)/python -m benchmarks.results_page union --corpus build/corpus/corpus.json --corpus build/texts/corpus.json \

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from elect import MetaDatabase, ModelPool, score_pool
-from elect.core import SearchStep, Selection
+from elect.core import PerformanceMatrix, SearchStep, Selection
 from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import train
 from elect.history.expectation import COMMITTEE_RANKS, SEARCH_RANKS
-from elect.history.grid import Grid
 from elect.strategies import DEFAULT, STRATEGIES, Strategy, check_strategy, select
 from elect.strategies.committee import UNELECTED, quick_models
 from toys import SMALL_POOL, corpus, make_task, upto
@@ -248,13 +247,24 @@ def test_unknown_strategies_are_refused(unknown: Any, small_database: MetaDataba
         select(small_database, Source(), strategy=unknown)
 
 
-def test_fixed_scores_nothing_and_averages_over_similar_parameters(database: MetaDatabase) -> None:
+def test_fixed_scores_nothing_and_has_the_best_mean_rank(database: MetaDatabase) -> None:
     source = Source(SMALL_POOL.ids)
     selection = select(database, source, strategy="fixed")
-    mean = Grid.of(database.pool).smoothed(database.performance.ranks().mean(axis=0))
+    mean = database.performance.ranks().mean(axis=0)
     assert selection.model_id == database.pool.ids[int(np.argmin(mean))]
     assert (selection.evaluated, selection.failures) == ((), ())
     assert "whole history" in selection.why
+
+
+@pytest.mark.parametrize("leader", [QUICK[0], QUICK[-1]])
+def test_similar_tasks_do_not_hang_on_how_far_models_lie_apart(leader: str, small_database: MetaDatabase) -> None:
+    """Expected performances lie closer together than true ones: only how models stand to each other can be compared."""
+    known = small_database.performance
+    narrow = np.where(np.arange(len(known.tasks)) % 2 == 0, 0.25, 1.0)[:, None] * known.values
+    other = replace(small_database, performance=PerformanceMatrix(narrow, known.tasks, known.model_ids, known.metric))
+    one, two = (select(database, Hearing(leader=leader)) for database in (small_database, other))
+    assert one.neighbors == two.neighbors
+    assert len(one.neighbors) > 1
 
 
 # Failures

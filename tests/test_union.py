@@ -12,7 +12,7 @@ import pytest
 from elect.bench import judging, rows, union, union_ways
 from elect.bench.statistics import model_rank
 from elect.bench.union import UnionPicks, compared, coverage, heard_from, kind_of, nested_picks, similar_tasks
-from elect.bench.union_ways import ANCHORS, CENTRAL, FIXED, WHOLE, HeardScores, SeenTask, whole_pool_neighbors
+from elect.bench.union_ways import ANCHORS, BY_AP, CENTRAL, WHOLE, HeardScores, SeenTask, whole_pool_neighbors
 from elect.committee.scorer import chance_of
 from elect.core import ScoreMatrix
 from elect.history.learning import learn_without
@@ -22,10 +22,11 @@ from elect.history.train import make_records
 from elect.paper.folds import group_folds
 from elect.paper.similarity import pairwise_gaps, task_similarities
 from elect.strategies import STRATEGIES, select
-from results_page.union_page import union_section
+from results_page.union_page import HEADING, union_section, write_union
 from toys import SMALL_POOL, make_task
 
 ELECT = "elect"
+ROOT = Path(__file__).parents[1]
 
 KINDS = {"odds": "wild", "dami": "wild", "keel": "keel", "simulated": "simulated"}
 # The first groups have two tasks each, of two kinds; then come single tasks.
@@ -107,7 +108,6 @@ def test_the_strategies_are_those_that_ship(scored: Any, monkeypatch: pytest.Mon
     assert len(drawn) == 30
     found = nested_picks(TASKS, records, pieces, lambda name: heard(name)[drawn])
     assert list(found.ranks)[: len(STRATEGIES)] == [*STRATEGIES]
-    assert set(union_ways.SIMPLE) < set(found.ranks)
     fold = group_folds(GROUPS, 4)
     left_out = [task.name for task, place in zip(TASKS, fold, strict=True) if place == fold[0]]
     database = learn_without(left_out, records, pieces, pairs_per_task=union_ways.PAIRS_PER_TASK)
@@ -209,7 +209,7 @@ def test_the_truth_about_a_group_changes_no_pick_on_it(scored: Any, monkeypatch:
 def test_every_method_has_an_answer_on_every_task(scored: Any) -> None:
     records, pieces = scored
     found = nested_picks(TASKS, records, pieces, heard)
-    assert {ELECT, FIXED, "committee", "fixed"} <= set(found.ranks)
+    assert {*STRATEGIES, BY_AP, ANCHORS, WHOLE, CENTRAL} <= set(found.ranks)
     assert list(found.ranks) == list(found.values)
     for name in found.ranks:
         assert ((found.ranks[name] >= 1) & (found.ranks[name] <= len(SMALL_POOL) + 1)).all(), name
@@ -228,7 +228,7 @@ def hand_made() -> UnionPicks:
     groups = ("a", "a", "b", "b", "c", "d", "e")
     ranks = {
         ELECT: np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]),
-        FIXED: np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]),
+        "fixed": np.array([10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]),
         "committee": np.array([1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]),
     }
     values = {name: 1.0 - found / 100 for name, found in ranks.items()}
@@ -241,7 +241,7 @@ def test_judged_numbers() -> None:
     assert found["n_tasks"] == {"wild": 3, "keel": 1, "odd": 1, "simulated": 2, "union": 5, "all": 7}
     assert found["n_groups"] == {"wild": 2, "keel": 1, "odd": 1, "simulated": 2, "union": 3, "all": 5}
     rows = {row["name"]: row for row in found["methods"]}
-    assert list(rows) == [ELECT, FIXED, "committee"]
+    assert list(rows) == [ELECT, "fixed", "committee"]
     wild = rows["committee"]["wild"]
     assert (wild["mean_rank"], wild["median_rank"], wild["mean_ap"]) == (3.0, 3.0, 0.97)
     # The siblings are one voice: (2 + 5) / 2.
@@ -251,14 +251,14 @@ def test_judged_numbers() -> None:
     assert rows[ELECT]["all"]["mean_rank"] == 40.0
     assert rows[ELECT]["all"]["mean_ap"] == 0.6
     # By group committee has 2, 6, 9, 11, 13 and the others 15, 35, 50, 60, 70: five that differ the same way.
-    assert set(rows["committee"]["all"]["against"]) == {ELECT, FIXED}
+    assert set(rows["committee"]["all"]["against"]) == {ELECT, "fixed"}
     test = rows["committee"]["all"]["against"][ELECT]
     gaps = np.array([2, 6, 9, 11, 13]) - np.array([15, 35, 50, 60, 70])
     assert test["difference"] == round(gaps.mean(), 2)
     assert test["error"] == round(gaps.std(ddof=1) / np.sqrt(5), 2)
     assert test["p_value"] == 0.0625
     # A method does not differ from another that picks the same.
-    assert rows[ELECT]["all"]["against"][FIXED] == {"difference": 0.0, "error": 0.0, "p_value": 1.0}
+    assert rows[ELECT]["all"]["against"]["fixed"] == {"difference": 0.0, "error": 0.0, "p_value": 1.0}
     assert rows["committee"]["odd"]["against"][ELECT]["error"] is None  # there is one group
     assert found["expected_rank"] == {}  # too few tasks for an interval
 
@@ -332,11 +332,21 @@ def test_kinds_are_told_by_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
 
 
+def test_the_section_is_written_anew_and_the_rest_of_the_page_stays(tmp_path: Path) -> None:
+    stored = json.loads((ROOT / "benchmarks" / "results" / "union.json").read_text(encoding="utf-8"))
+    page = tmp_path / "results.md"
+    page.write_text(f"# Results\n\nbefore\n\n{HEADING}\n\nold\n\n## How this was made\n\nafter\n", encoding="utf-8")
+    for _ in range(2):
+        write_union(page, stored)
+        section = "\n\n".join(union_section(stored))
+        text = page.read_text(encoding="utf-8")
+        assert text == f"# Results\n\nbefore\n\n{section}\n\n## How this was made\n\nafter\n"
+
+
 def test_the_page_of_results_says_what_the_stored_run_found() -> None:
-    """Regenerate with ``make results``, or write the section anew from benchmarks/results/union.json."""
-    root = Path(__file__).parents[1]
-    stored = json.loads((root / "benchmarks" / "results" / "union.json").read_text(encoding="utf-8"))
+    """Regenerate: ``python -m benchmarks.results_page strategies docs --union benchmarks/results/union.json``."""
+    stored = json.loads((ROOT / "benchmarks" / "results" / "union.json").read_text(encoding="utf-8"))
     section = "\n\n".join(union_section(stored))
-    assert section in (root / "docs" / "results.md").read_text(encoding="utf-8")
+    assert section in (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     for row in stored["methods"]:
         assert section.count(row["name"]) >= 2  # a row of ranks and one of precision

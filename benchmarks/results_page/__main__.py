@@ -2,11 +2,13 @@
 
     python -m benchmarks.results_page union [--corpus FILE ...] [--work DIR] > UNION.json
     python -m benchmarks.results_page page DIR [--work DIR] [--union UNION.json]
+    python -m benchmarks.results_page strategies DIR --union UNION.json
     python -m benchmarks.results_page rows DIR
 
-``union`` judges the strategies, strictly; ``page`` makes every run of both testbeds, and
-writes ``results.md`` and its figures. ``make results`` does both; single runs are ``elect bench``. ``rows`` writes
-``results-rows.md`` from what ``elect bench errors``, ``odd`` and ``answers`` printed into ``benchmarks/results``.
+``union`` judges the strategies, strictly; ``page`` makes every run of both testbeds, and writes ``results.md`` and its
+figures. ``make results`` does both; single runs are ``elect bench``. ``strategies`` writes the part of ``results.md``
+anew that ``union`` is for, and nothing else. ``rows`` writes ``results-rows.md`` from what ``elect bench errors``,
+``odd`` and ``answers`` printed into ``benchmarks/results``.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from elect.errors import ElectError
 
 from .page import write_results
 from .rows_page import write_rows
+from .union_page import write_union
 
 
 def main() -> int:
@@ -33,6 +36,9 @@ def main() -> int:
     page = commands.add_parser("page", help="write results.md and its figures")
     page.add_argument("folder", type=Path)
     page.add_argument("--union", type=Path, help="what the command union printed")
+    strategies = commands.add_parser("strategies", help="write the part of results.md about the strategies anew")
+    strategies.add_argument("folder", type=Path)
+    strategies.add_argument("--union", type=Path, required=True, help="what the command union printed")
     rows = commands.add_parser("rows", help="write results-rows.md and its figures")
     rows.add_argument("folder", type=Path)
     for command in (union, page):
@@ -41,6 +47,8 @@ def main() -> int:
     try:
         if options.command == "union":
             json.dump(run_union(options.corpus, work_dir=options.work), sys.stdout, indent=2)
+        elif options.command == "strategies":
+            write_union(options.folder / "results.md", json.loads(options.union.read_text(encoding="utf-8")))
         elif options.command == "rows":
             write_rows(options.folder, Path(__file__).parents[1] / "results")
         else:

@@ -1,37 +1,56 @@
 """The part of ``results.md`` about the strategies."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from elect.strategies import STRATEGIES
+from elect.support.atomic import write_atomically
 
-from .tables import TextTable, p_equation, p_text
+from .tables import TextTable, p_equation
 
-SUBSETS = ("wild", "keel", "union", "test", "development", "injected", "simulated", "images", "texts", "all")
-ELECT, SIMPLE = "elect", "best fixed model by mean rank"
+SUBSETS = ("wild", "keel", "odd", "union", "errors", "injected", "simulated", "images", "image features", "texts")
+JUDGED = ("union", "errors")
+HEADING = "## Better picks: strategies with a wide history"
+
+
+def write_union(page: Path, result: Mapping[str, Any]) -> None:
+    """Put the section into a page in the place of the one that it has; the other parts stay."""
+    before, _, after = page.read_text(encoding="utf-8").partition(HEADING)
+    rest = after[after.index("\n## ") :]
+    write_atomically(page, (before + "\n\n".join(union_section(result)) + "\n" + rest).encode())
 
 
 def union_section(result: Mapping[str, Any]) -> Iterator[str]:
     """The section, from what the command ``union`` printed."""
     tasks, groups = result["n_tasks"], result["n_groups"]
-    yield "## Better picks: strategies with a wide history"
+    yield HEADING
     yield (
-        f"Strict, from `python -m benchmarks.results_page union`: {tasks['all']} tasks of {groups['all']} sources, "
-        "dealt by source to ten folds; everything is learned from the other nine. Besides the wild tasks they are cut "
-        "from KEEL's classification data, pictures and texts, simulated, or have injected outliers. "
-        f"*Union* is wild and KEEL ({tasks['union']} tasks, {groups['union']} sources). Of it, *test* are the wild "
-        f"tasks and those of KEEL with a source akin to them ({tasks['test']} tasks, {groups['test']} sources), "
-        "*development* the others. Scores are all there is of a task here: *committee* goes by the common opinion of "
-        "the models. p-values are Wilcoxon tests on the mean ranks of the sources, two-sided, "
-        "without a correction for how many methods there are."
+        f"From `python -m benchmarks.results_page union`, {result['protocol']}: {tasks['all']} tasks of "
+        f"{groups['all']} sources; everything is learned without the fold of a task. Strategies are judged by the "
+        f"*union* of the wild tasks, those cut from KEEL's classification data and OddBench ({tasks['union']} tasks, "
+        f"{groups['union']} sources). Besides, there are pictures, texts, simulated tasks and injected outliers, and "
+        f"tables with entry errors ({tasks['errors']}, one of each source), which no database learns from. *committee* "
+        "hears the chances of a row scorer that knows nothing of the source. Differences are of mean ranks by source, "
+        "with standard errors and two-sided Wilcoxon tests over sources, without a correction for how many methods "
+        "there are."
     )
-    yield from result.get("notes", ())
-    yield "Mean rank of the picked model among all (lower is better), and the p-value on the union:"
+    yield "Mean rank of the picked model among all (lower is better), and the tests on the union:"
     yield _ranks(result).markdown()
     yield "Mean average precision of the pick:"
     yield _precision(result).markdown()
     yield "What this says:"
     yield "\n".join(f"- {sentence}" for sentence in _sentences(result))
+    yield (
+        "How often the rank lay in the 90 % interval of the expected rank, which the tasks of the union and the tables "
+        "with entry errors of the other folds give:"
+    )
+    yield _coverage(result).markdown()
+    yield (
+        "The similar tasks that are shown: how many different sets there are, and how often the same set, or the same "
+        "task, is shown at most (share of the tables of a fold)."
+    )
+    yield _similar(result).markdown()
 
 
 def _subsets(result: Mapping[str, Any]) -> list[str]:
@@ -44,14 +63,39 @@ def _ordered(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _ranks(result: Mapping[str, Any]) -> TextTable:
     subsets = _subsets(result)
-    heads = ("method", *subsets, "union, by source", "p against best by mean rank", "p against elect")
+    heads = ("method", *subsets, "union, by source", *(f"against {name}" for name in STRATEGIES))
     rows = []
     for row in _ordered(result):
         ranks = [f"{row[subset]['mean_rank']:.1f}" for subset in subsets]
-        union = row["union"]
-        numbers = (f"{union['mean_rank_groups']:.1f}", p_text(union["p_value_fixed"]), p_text(union["p_value"]))
-        rows.append((_name(row["name"]), *ranks, *numbers))
+        tests = [_test(row["union"]["against"].get(name)) for name in STRATEGIES]
+        rows.append((_name(row["name"]), *ranks, f"{row['union']['mean_rank_groups']:.1f}", *tests))
     return TextTable(heads, tuple(rows))
+
+
+def _test(found: Mapping[str, Any] | None) -> str:
+    """A difference with its error and its p-value."""
+    if found is None:
+        return ""
+    return f"{found['difference']:+.1f} ± {found['error']:.1f}, {p_equation(found['p_value'])}"
+
+
+def _coverage(result: Mapping[str, Any]) -> TextTable:
+    subsets = _subsets(result)
+    rows = []
+    for name, found in result["expected_rank"].items():
+        interval = f"{found['low']:.0f} to {found['high']:.0f}"
+        shares = (f"{100 * found['coverage'][subset]:.1f} %" for subset in subsets)
+        rows.append((_name(name), f"{found['expected']:.0f}", interval, *shares))
+    return TextTable(("method", "expected rank", "interval", *subsets), tuple(rows))
+
+
+def _similar(result: Mapping[str, Any]) -> TextTable:
+    rows = []
+    for name, found in result["similar_tasks"].items():
+        shares = (found["largest_share_of_one_set"], found["largest_share_of_one_task"])
+        counts = (f"{found['tables']}", f"{found['different_sets']}")
+        rows.append((_name(name), *counts, *(f"{100 * share:.1f} %" for share in shares)))
+    return TextTable(("method", "tables", "different sets", "the same set", "the same task"), tuple(rows))
 
 
 def _precision(result: Mapping[str, Any]) -> TextTable:
@@ -65,30 +109,18 @@ def _precision(result: Mapping[str, Any]) -> TextTable:
 
 def _sentences(result: Mapping[str, Any]) -> Iterator[str]:
     rows = {row["name"]: row for row in result["methods"]}
-    for name in (name for name in STRATEGIES if name in rows and name != ELECT):
-        for rival, key in ((ELECT, "p_value"), (SIMPLE, "p_value_fixed")):
-            for subset in ("union", "test", "all"):
-                yield _against(rows, name, rival, key, subset)
-    single = [row for row in result["methods"] if not row["name"].startswith("mean of")]
-    best = min(single, key=lambda row: float(row["wild"]["mean_rank"]))
-    yield (
-        f"The lowest mean rank of a single model on the wild tasks is {best['wild']['mean_rank']:.1f} "
-        f"({best['name']}), which is the best of {len(single)} and so partly lucky."
-    )
+    for name in (name for name in rows if name not in STRATEGIES):
+        yield "; ".join(_against(rows, strategy, name, subset) for subset in JUDGED for strategy in STRATEGIES) + "."
+    names = list(STRATEGIES)
+    for place, name in enumerate(names):
+        for rival in names[place + 1 :]:
+            yield "; ".join(_against(rows, rival, name, subset) for subset in JUDGED) + "."
 
 
-def _against(rows: Mapping[str, Mapping[str, Any]], name: str, rival: str, key: str, subset: str) -> str:
-    mine, other = rows[name][subset], rows[rival][subset]
-    p = float(mine[key])
-    verdict = "no difference" if p >= 0.05 else "better" if _better(mine, other) else "worse"
-    return (
-        f"*{name}* against *{rival}*, {subset}: mean rank by source {mine['mean_rank_groups']:.1f} and "
-        f"{other['mean_rank_groups']:.1f}, {p_equation(p)}: {verdict}."
-    )
-
-
-def _better(mine: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return float(mine["mean_rank_groups"]) < float(other["mean_rank_groups"])
+def _against(rows: Mapping[str, Mapping[str, Any]], rival: str, name: str, subset: str) -> str:
+    test = rows[name][subset]["against"][rival]
+    word = "no different from" if test["p_value"] >= 0.05 else "better than" if test["difference"] < 0 else "worse than"
+    return f"*{name}* is {word} *{rival}* on {subset} ({_test(test)})"
 
 
 def _name(name: str) -> str:

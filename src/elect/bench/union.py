@@ -21,7 +21,7 @@ from elect.bench.judging import judge_choice
 from elect.bench.left_out import fold_scorers
 from elect.bench.rows import LabelledRows, corpus_kind, described, drawn_rows, labelled_rows
 from elect.bench.statistics import wilcoxon_p
-from elect.bench.union_ways import FIXED, Learned, SeenTask, every_choice
+from elect.bench.union_ways import Learned, SeenTask, every_choice
 from elect.committee.scorer import RowScorer, chance_of
 from elect.core import LabeledTask, RankInterval, ScoreMatrix
 from elect.history.expectation import COMMITTEE_RANKS
@@ -40,11 +40,12 @@ N_FOLDS = 5
 UNION = ("wild", "keel", "odd")
 """Real tables in which a class is outlying: what strategies are chosen by."""
 
-RIVALS = (*STRATEGIES, FIXED)
-"""What every method is tested against."""
-
 EXPECTING = ("committee", "elect")
 """The strategies that say which rank a pick may have."""
+
+CALIBRATING = (*UNION, ERRORS)
+"""What that is read from. Picks are much better where values are wrong: without such tables half of them would be
+better than the interval says."""
 
 Heard = Callable[[str], FloatArray]
 """The chance of each row of a task, by its name."""
@@ -118,7 +119,9 @@ def compared(found: UnionPicks) -> dict[str, Any]:
         row: dict[str, Any] = {"name": name}
         for subset, rows in subsets.items():
             mine = _by_group(ranks, groups, rows)
-            rivals = {rival: _by_group(found.ranks[rival], groups, rows) for rival in RIVALS if rival in found.ranks}
+            rivals = {
+                rival: _by_group(found.ranks[rival], groups, rows) for rival in STRATEGIES if rival in found.ranks
+            }
             row[subset] = {
                 "mean_rank": round(float(ranks[rows].mean()), 1),
                 "median_rank": float(np.median(ranks[rows])),
@@ -157,18 +160,18 @@ def _against(mine: FloatArray, theirs: FloatArray) -> dict[str, float | None]:
 
 
 def coverage(found: UnionPicks, name: str) -> dict[str, Any] | None:
-    """How often the interval of a pick's expected rank holds the rank: it is made from the ranks on the union's tasks
-    of the other folds. None where these are too few."""
+    """How often the interval of a pick's expected rank holds the rank: it is made from the ranks on the tasks of the
+    other folds. None where these are too few."""
     ranks, subsets = found.ranks[name], _subsets(found)
-    union = subsets.get("union", np.zeros(len(ranks), bool))
+    known = np.isin(found.kinds, CALIBRATING)
     held = np.full(len(ranks), np.nan)
     for fold in np.unique(found.folds):
-        interval = RankInterval.of(ranks[union & (found.folds != fold)])
+        interval = RankInterval.of(ranks[known & (found.folds != fold)])
         if interval is None:
             return None
         own = found.folds == fold
         held[own] = (ranks[own] >= interval.low) & (ranks[own] <= interval.high)
-    whole = RankInterval.of(ranks[union])
+    whole = RankInterval.of(ranks[known])
     assert whole is not None  # a part of it was enough
     return {
         "expected": round(whole.expected, 1),
@@ -226,13 +229,13 @@ def run_union(
         scorers = fold_scorers(rows, set(records.groups), N_FOLDS, pieces, bar.advance)
         only = {task.name: ERRORS for task in errors}
         picks = nested_picks(tasks, records, pieces, heard_from(rows, scorers), bar, only)
-    union = np.isin(picks.kinds, UNION)
+    known = np.isin(picks.kinds, CALIBRATING)
     return {
         "testbed": "union",
         "source": "computed",
         **compared(picks),
         # What a database that ships knows about the rank of its picks.
-        COMMITTEE_RANKS: picks.ranks["committee"][union].tolist(),
+        COMMITTEE_RANKS: picks.ranks["committee"][known].tolist(),
     }
 
 

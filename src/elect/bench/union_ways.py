@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elect.bench.baselines import BestMeanRank, Choice, GlobalBest, History, Selector, TaskView
+from elect.bench.baselines import Choice
 from elect.committee.consensus import RankedRows, expected_performance
 from elect.core import ScoreMatrix, Selection
 from elect.core.sources import ReplayedMeasures, ReplayedScores
@@ -22,10 +22,7 @@ from elect.strategies.elect import elect_steps
 from elect.support.arrays import FloatArray
 
 PAIRS_PER_TASK = 2_000
-FIXED = "best fixed model by mean rank"
-SIMPLE: dict[str, Selector] = {FIXED: BestMeanRank(), "best fixed model by mean AP": GlobalBest()}
-"""What the strategies have to beat."""
-
+BY_AP = "best fixed model by mean AP"
 ALL_MODELS, OPINION = "committee, all models", "common opinion of the models"
 ANCHORS, WHOLE = "elect, all models as anchors", "elect, the whole pool"
 CENTRAL = "model most like all others (MC)"
@@ -41,14 +38,13 @@ class Learned:
 
     database: MetaDatabase
     whole: MetaDatabase
-    simple: dict[str, Choice]
 
     @classmethod
     def without(cls, held_out: Collection[str], records: MetaRecords, pieces: Pieces) -> "Learned":
         usual = learn_without(held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
         every = records.recipe.pool.ids
         whole = learn_without(held_out, records, pieces, anchors=every, pairs_per_task=PAIRS_PER_TASK)
-        return cls(usual, whole, _simple_choices(usual))
+        return cls(usual, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +74,8 @@ def every_choice(learned: Learned, task: SeenTask) -> Iterator[Way]:
     for name in STRATEGIES:
         found = select(learned.database, HeardScores(task), strategy=name)
         yield name, Choice((found.model_id,)), tuple(neighbor.task for neighbor in found.neighbors)
-    for name, choice in learned.simple.items():
-        yield name, choice, ()
     ids = learned.database.pool.ids
+    yield BY_AP, Choice((ids[int(best_first(learned.database.performance.values.mean(axis=0))[0])],)), ()
     expected = expected_performance(RankedRows.of(rank(task.scores.values)), task.said)
     yield ALL_MODELS, Choice((ids[int(expected.argmax())],)), ()
     opinion = select(learned.database, ReplayedScores(task.scores), strategy="committee")
@@ -100,17 +95,3 @@ def whole_pool_neighbors(database: MetaDatabase, measures: FloatArray) -> Neighb
     settings, every = database.settings, np.arange(len(database.pool))
     gaps, performance = database.predictor.gaps(measures), database.performance.values
     return estimated_neighbors(gaps, performance, every, settings.n_neighbor_tasks, settings.scale_gaps)
-
-
-def _simple_choices(database: MetaDatabase) -> dict[str, Choice]:
-    """The same model for every task."""
-    history = History(
-        pool=database.pool,
-        performance=database.performance,
-        groups=database.groups,
-        measure_names=database.measure_names,
-        measures=database.measures,
-        meta_features=np.zeros((len(database.tasks), 0)),
-    )
-    nothing = TaskView(np.zeros((len(database.pool), 0)), np.zeros(0))
-    return {name: selector.fit(history).select(nothing) for name, selector in SIMPLE.items()}

@@ -12,9 +12,9 @@ import numpy as np
 from elect.core import PerformanceMatrix
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase, plain_json
-from elect.history.grid import model_order
 from elect.history.pieces import Pieces
 from elect.history.records import MetaRecords, Recipe, measure_task, single_precision
+from elect.paper.pick import best_first
 from elect.support.meter import Meter
 
 
@@ -86,14 +86,19 @@ def _added(history: PerformanceMatrix, own: PerformanceMatrix, groups: Sequence[
     sources = sorted(set(groups))
     if len(sources) < 2:
         return Added(len(own.tasks), len(sources))
-    first = int(model_order(history, start.pool)[0])
+    first = _best(history)
     before, after = own.values[:, first].copy(), np.empty(len(own.tasks))
     for source in sources:
         out = np.array([group == source for group in groups])
         rest = np.vstack([history.values, own.values[~out]])
         names = tuple(str(place) for place in range(len(rest)))
         known = PerformanceMatrix(rest, names, history.model_ids, history.metric)
-        after[out] = own.values[out, int(model_order(known, start.pool)[0])]
+        after[out] = own.values[out, _best(known)]
     gain = np.array([(after - before)[[group == source for group in groups]].mean() for source in sources])
     error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
     return Added(len(own.tasks), len(sources), float(before.mean()), float(after.mean()), error)
+
+
+def _best(performance: PerformanceMatrix) -> int:
+    """The model of best mean rank."""
+    return int(best_first(-performance.ranks().mean(axis=0))[0])

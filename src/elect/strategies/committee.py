@@ -2,7 +2,8 @@
 
 The committee says how likely each row is an outlier. If that is so, every model has a certain average precision to
 expect, and the model that may expect most is the pick. Families that take long are left out: picks among all models
-are no better. Where nobody says how likely the rows are, the common opinion of the models stands in for the committee.
+are hardly better. Where nobody says how likely the rows are, the common opinion of the models stands in for the
+committee.
 """
 
 from collections.abc import Iterator, Mapping
@@ -141,8 +142,9 @@ class _Board:
 
     def _neighbors(self, expected: Mapping[int, float], scored: IntArray) -> NeighborSet:
         """The historical tasks on which the models stand to each other as they may expect to do here."""
-        settings = self.database.settings
         of_all = np.zeros(len(self.database.pool))
         of_all[list(expected)] = list(expected.values())
-        performance = self.database.performance.values
-        return neighbors_by_performance(of_all, performance, scored, settings.n_neighbor_tasks, settings.scale_gaps)
+        performance, size = self.database.performance.values, self.database.settings.n_neighbor_tasks
+        # Expected gaps are narrower than true ones: unscaled, they resemble those of tasks that are easy for all
+        # models, and nearly every table would be shown the same few.
+        return neighbors_by_performance(of_all, performance, scored, size, scale=True)

@@ -1,15 +1,12 @@
-"""The strategy ``fixed``: nothing is scored, the best model of the history by mean rank is the pick.
-
-Ranks are averaged over neighbouring parameters first: the best of hundreds of noisy means is mostly lucky.
-"""
+"""The strategy ``fixed``: nothing is scored, the best model of the history by mean rank is the pick."""
 
 from collections.abc import Iterator
 
 from elect.core import Candidate, SearchStep
 from elect.core.sources import ScoreSource
 from elect.history.database import MetaDatabase
-from elect.history.grid import model_order
 from elect.paper.acquisition import neighbor_moments
+from elect.paper.pick import best_first
 from elect.paper.steps import candidates, search_step
 from elect.paper.stopping import Budget
 from elect.support.arrays import IntArray
@@ -25,7 +22,7 @@ def fixed_steps(
 ) -> Iterator[SearchStep]:
     """One step, without any work. The other arguments are those of every strategy, and play no part."""
     budget = Budget(max_models, max_seconds)
-    reason = "it has the best mean rank over the whole history, models with similar parameters counted in"
+    reason = "it has the best mean rank over the whole history"
     shown = fixed_candidates(database)
     yield search_step(0, "prior", None, shown, budget.seconds, stopped_because="nothing is evaluated", reason=reason)
 
@@ -39,4 +36,4 @@ def fixed_candidates(database: MetaDatabase) -> tuple[Candidate, ...]:
 
 def fixed_order(database: MetaDatabase) -> IntArray:
     """The models by mean rank over a history, the best first."""
-    return model_order(database.performance, database.pool)
+    return best_first(-database.performance.ranks().mean(axis=0))
