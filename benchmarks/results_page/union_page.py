@@ -35,8 +35,11 @@ def union_section(result: Mapping[str, Any]) -> Iterator[str]:
         "with standard errors and two-sided Wilcoxon tests over sources, without a correction for how many methods "
         "there are."
     )
-    yield "Mean rank of the picked model among all (lower is better), and the tests on the union:"
+    yield "Mean rank of the picked model among all (lower is better):"
     yield _ranks(result).markdown()
+    for subset, title in (("union", "On the union"), ("errors", "On tables with entry errors")):
+        yield f"{title}, by source, against each strategy:"
+        yield _tests(result, subset).markdown()
     yield "Mean average precision of the pick:"
     yield _precision(result).markdown()
     yield "What this says:"
@@ -57,19 +60,24 @@ def _subsets(result: Mapping[str, Any]) -> list[str]:
     return [name for name in SUBSETS if name in result["n_tasks"]]
 
 
-def _ordered(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return sorted(result["methods"], key=lambda row: float(row["union"]["mean_rank_groups"]))
+def _ordered(result: Mapping[str, Any], subset: str = "union") -> list[Mapping[str, Any]]:
+    return sorted(result["methods"], key=lambda row: float(row[subset]["mean_rank_groups"]))
 
 
 def _ranks(result: Mapping[str, Any]) -> TextTable:
     subsets = _subsets(result)
-    heads = ("method", *subsets, "union, by source", *(f"against {name}" for name in STRATEGIES))
+    rows = [
+        (_name(row["name"]), *(f"{row[subset]['mean_rank']:.1f}" for subset in subsets)) for row in _ordered(result)
+    ]
+    return TextTable(("method", *subsets), tuple(rows))
+
+
+def _tests(result: Mapping[str, Any], subset: str) -> TextTable:
     rows = []
-    for row in _ordered(result):
-        ranks = [f"{row[subset]['mean_rank']:.1f}" for subset in subsets]
-        tests = [_test(row["union"]["against"].get(name)) for name in STRATEGIES]
-        rows.append((_name(row["name"]), *ranks, f"{row['union']['mean_rank_groups']:.1f}", *tests))
-    return TextTable(heads, tuple(rows))
+    for row in _ordered(result, subset):
+        tests = [_test(row[subset]["against"].get(name)) for name in STRATEGIES]
+        rows.append((_name(row["name"]), f"{row[subset]['mean_rank_groups']:.1f}", *tests))
+    return TextTable(("method", "mean rank", *(f"against {name}" for name in STRATEGIES)), tuple(rows))
 
 
 def _test(found: Mapping[str, Any] | None) -> str:
@@ -109,8 +117,6 @@ def _precision(result: Mapping[str, Any]) -> TextTable:
 
 def _sentences(result: Mapping[str, Any]) -> Iterator[str]:
     rows = {row["name"]: row for row in result["methods"]}
-    for name in (name for name in rows if name not in STRATEGIES):
-        yield "; ".join(_against(rows, strategy, name, subset) for subset in JUDGED for strategy in STRATEGIES) + "."
     names = list(STRATEGIES)
     for place, name in enumerate(names):
         for rival in names[place + 1 :]:
