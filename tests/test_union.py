@@ -14,13 +14,16 @@ from elect.bench.statistics import model_rank
 from elect.bench.union import UnionPicks, compared, coverage, heard_from, kind_of, nested_picks, similar_tasks
 from elect.bench.union_ways import ANCHORS, BY_AP, CENTRAL, WHOLE, HeardScores, SeenTask, whole_pool_neighbors
 from elect.committee.scorer import chance_of
-from elect.core import ScoreMatrix
+from elect.core import PerformanceMatrix, ScoreMatrix
+from elect.history.database import MetaDatabase
+from elect.history.expectation import COMMITTEE_RANKS, expected_rank
 from elect.history.learning import learn_without
 from elect.history.records import MetaRecords, Recipe, measure_task, stored_scores, work_folder
 from elect.history.row_training import RowTask
 from elect.history.train import make_records
 from elect.paper.folds import group_folds
 from elect.paper.similarity import pairwise_gaps, task_similarities
+from elect.pool import default_pool
 from elect.strategies import STRATEGIES, select
 from results_page.union_page import HEADING, union_section, write_union
 from toys import SMALL_POOL, make_task
@@ -330,6 +333,30 @@ def test_a_history_of_one_kind_is_judged_too() -> None:
 )
 def test_kinds_are_told_by_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
+
+
+def test_the_stored_ranks_are_those_that_the_expected_rank_comes_from(small_database: MetaDatabase) -> None:
+    """They are put into the database that ships, by ``benchmarks/row_scorer.py --union``."""
+    stored = json.loads((ROOT / "benchmarks" / "results" / "union.json").read_text(encoding="utf-8"))
+    ranks = stored[COMMITTEE_RANKS]
+    assert len(ranks) == stored["n_tasks"]["union"] + stored["n_tasks"]["errors"]
+    pool = default_pool()
+    performance = PerformanceMatrix(np.ones((1, len(pool))), ("task",), pool.ids, "ap")
+    # All that the calibration is checked by is the number of models.
+    known = replace(
+        small_database,
+        pool=pool,
+        performance=performance,
+        groups=("group",),
+        measures=np.zeros((1, len(pool), len(small_database.measure_names))),
+        anchors=pool.ids[:1],
+        initial_models=pool.ids[:1],
+        provenance={},
+        calibration={COMMITTEE_RANKS: ranks},
+    )
+    found, told = expected_rank(known, COMMITTEE_RANKS), stored["expected_rank"]["committee"]
+    assert found is not None
+    assert (round(found.expected, 1), found.low, found.high) == (told["expected"], told["low"], told["high"])
 
 
 def test_the_section_is_written_anew_and_the_rest_of_the_page_stays(tmp_path: Path) -> None:
