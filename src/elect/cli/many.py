@@ -205,10 +205,9 @@ def _scored(asked: Asked, folder: "RunFolder", parts: "tuple[Part, ...]", run: R
     """Score what is not scored yet, and tell what was found in all parts."""
     from elect.detect.many import jobs_of
     from elect.detect.saving import load_saved
-    from elect.detect.scored_parts import done, score_part, seconds_a_row, together
+    from elect.detect.scored_parts import done, score_part, seconds_a_row, seconds_of, together
     from elect.support.threads import n_threads
 
-    started = time.perf_counter()
     saved = load_saved(folder.detector, trust=asked.trust, n_jobs=1)
     threads = 1 if run.workers else asked.n_jobs
     how = {"scores_only": asked.scores_only, "top": asked.top, "n_jobs": threads, "trust": asked.trust}
@@ -216,12 +215,12 @@ def _scored(asked: Asked, folder: "RunFolder", parts: "tuple[Part, ...]", run: R
     left = folder.left(jobs)
     rows = sum(job.part.rows for job in left)
     at_once = run.workers or n_threads(asked.n_jobs)
-    expected = 0.0
+    expected, workers = 0.0, run.workers or 1
     if left:
-        from elect.detect.opened import ROWS_AT_ONCE
-        from elect.tables import iter_batches
-
-        expected = rows * seconds_a_row(saved, next(iter_batches(left[0].part.path, ROWS_AT_ONCE))) / at_once
+        with run.metered():
+            costs = [cost for _, cost in run(seconds_a_row, left[:workers], "measuring")]
+        expected = seconds_of([job.part for job in left], costs, workers)
+    started = time.perf_counter()
     if not asked.quiet:
         screen.tell(_plan(len(jobs), len(left), rows, at_once, run.workers is not None, expected))
     with run.metered():

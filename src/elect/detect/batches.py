@@ -56,7 +56,7 @@ def score_batches(
     not depend on its batch. The rows are counted in the places of the profile ``like``."""
     import polars as pl
 
-    scores: list[FloatArray] = []
+    scores: FloatArray = np.empty(0)
     labels = []
     unread: Counter[str] = Counter()
     columns: tuple[str, ...] = ()
@@ -64,9 +64,13 @@ def score_batches(
     profile: TableProfile | None = None
     remarks: tuple[str, ...] = ()
     for batch in batches:
-        if not scores:
+        first = len(scores)
+        if first == 0:
             treatment.refuse_unreadable(batch)
-        scores.append(score(treatment.transform(batch), batch.frame))
+        own = score(treatment.transform(batch), batch.frame)
+        # Grown in place: put together at the end they would be held twice.
+        scores.resize(first + len(own), refcheck=False)
+        scores[first:] = own
         unread.update(treatment.unread(batch))
         if meter is not None:
             meter.advance(batch.n_rows)
@@ -76,13 +80,12 @@ def score_batches(
             profile = counted if profile is None else profile.plus(counted)
         if label is not None and label in columns:
             labels.append(batch.frame[label])
-        yield sum(map(len, scores))
-    n_rows = sum(map(len, scores))
+        yield len(scores)
     return ScoredBatches(
-        np.concatenate(scores),
+        scores,
         pl.concat(labels) if labels else None,
         columns,
-        treatment.surprises(unread, n_rows),
+        treatment.surprises(unread, len(scores)),
         reading,
         profile,
         remarks,

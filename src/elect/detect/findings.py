@@ -26,6 +26,9 @@ MOST_EXPLAINED: dict[Scorer, int] = {"committee": 5_000, "model": 100}
 """Flagged rows get reasons, the most outlying first, up to so many (or as many as are shown). Those of a model cost its
 scores of many rows each."""
 
+_AT_ONCE = 1 << 20
+"""Scores that are looked through at a time for the highest."""
+
 
 @dataclass(frozen=True, eq=False)
 class Findings:
@@ -131,9 +134,12 @@ def highest(scores: FloatArray, count: int) -> IntArray:
     """
     if count <= 0:
         return np.empty(0, dtype=np.intp)
-    # All rows are not put in order for the sake of a few.
-    least = -np.inf if count >= len(scores) else np.partition(scores, len(scores) - count)[len(scores) - count]
-    among = np.flatnonzero(scores >= least)
+    # All rows are neither put in order nor copied for the sake of a few.
+    best: FloatArray = np.empty(0)
+    for start in range(0, len(scores), _AT_ONCE):
+        best = np.r_[best, scores[start : start + _AT_ONCE]]
+        best = np.partition(best, -count)[-count:] if len(best) > count else best
+    among = np.flatnonzero(scores >= best.min(initial=np.inf))
     found: IntArray = among[np.argsort(-scores[among], kind="stable")[:count]]
     return found
 

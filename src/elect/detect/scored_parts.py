@@ -6,12 +6,14 @@ and goes on; a job that is given out twice is done once.
 
 import json
 import os
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, reduce
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +34,9 @@ from elect.tables.cells import cells_of_frame
 from elect.tables.decide import RESULT_COLUMNS
 from elect.tables.profile import TableProfile
 
+if TYPE_CHECKING:
+    import polars as pl
+
 STATE = "_elect"
 """The folder, within that of the results, of what a run needs to go on."""
 
@@ -39,6 +44,10 @@ DETECTOR, KNOWN = "detector.elect-detector", "known.npz"
 
 MOST_EXPLAINED = 100_000
 """About so many flagged rows get reasons, the most outlying ones of all parts."""
+
+_FEW = 1_000
+_MEASURED_FOR = 1.0
+"""Rows that a first look at the cost of a row takes, and about the seconds that it is measured for then."""
 
 _UNIT = 2**40
 """Chances are added up in whole numbers of this fraction: the sum does not depend on the order."""
@@ -142,26 +151,26 @@ def score_part(job: Job) -> Told:
     saved, known = _detector(str(Path(job.folder) / STATE), job.run, job.n_jobs, job.trust)
     assert saved.treatment is not None
     tally = _Tally(job, saved)
-    named_by, sources = saved.treatment.named_by, saved.treatment.sources
-    # The id is read where there is one; a file without it has no names for its rows.
-    columns = None if not job.scores_only else sources if named_by is None else (*sources, named_by)
-    batches = ahead(iter_batches(job.part.path, opened.ROWS_AT_ONCE, columns=columns))
     first = job.part.first
     with open_whole(job.output) as file, writer(file, job.output.suffix.lower()) as write:
-        for batch in batches:
+        for batch in ahead(_batches(job, saved)):
             if first == job.part.first:
                 saved.treatment.refuse_unreadable(batch)
-            judged = judge(saved, batch, first, known)
-            results = judged.results(tally.add(judged))
-            own = saved.treatment.row_ids(batch).to_frame() if job.scores_only else batch.frame
-            replaced = [name for name in own.columns if name in RESULT_COLUMNS]
-            write(own.drop(replaced).hstack(results))
-            tally.replaced = tuple(replaced)
+            write(tally.add(judge(saved, batch, first, known)))
             first += batch.n_rows
     told = tally.told()
     content = {"run": job.run, "bytes": os.stat(job.output).st_size, "told": told.to_plain()}
     write_atomically(job.told_in, json.dumps(content).encode())
     return told
+
+
+def _batches(job: Job, saved: SavedDetector) -> Iterator[Table]:
+    """The rows of a part, with no more columns than are needed."""
+    assert saved.treatment is not None
+    named_by, sources = saved.treatment.named_by, saved.treatment.sources
+    # The id is read where there is one; a file without it has no names for its rows.
+    columns = None if not job.scores_only else sources if named_by is None else (*sources, named_by)
+    return iter_batches(job.part.path, opened.ROWS_AT_ONCE, columns=columns)
 
 
 class _Tally:
@@ -173,10 +182,19 @@ class _Tally:
         self._top: tuple[TopRow, ...] = ()
         self._unread: Counter[str] = Counter()
         self._profile: TableProfile | None = None
-        self.replaced: tuple[str, ...] = ()
+        self._replaced: tuple[str, ...] = ()
 
-    def add(self, judged: Judged) -> tuple[TopRow, ...]:
-        """Take rows in; the flagged ones that get reasons."""
+    def add(self, judged: Judged) -> "pl.DataFrame":
+        """Take rows in; what is written of them."""
+        table, treatment = judged.table, self._saved.treatment
+        assert treatment is not None
+        results = judged.results(self._counted(judged))
+        own = treatment.row_ids(table).to_frame() if self._job.scores_only else table.frame
+        self._replaced = tuple(name for name in own.columns if name in RESULT_COLUMNS)
+        return own.drop(self._replaced).hstack(results)
+
+    def _counted(self, judged: Judged) -> tuple[TopRow, ...]:
+        """The flagged rows that get reasons."""
         saved, scores = self._saved, judged.scores
         treatment = saved.treatment
         assert treatment is not None
@@ -200,7 +218,7 @@ class _Tally:
 
     def told(self) -> Told:
         counts = self._rows, self._flagged, self._alarms
-        return Told(*counts, self._top, dict(self._unread), self.replaced, self._profile)
+        return Told(*counts, self._top, dict(self._unread), self._replaced, self._profile)
 
 
 @lru_cache(maxsize=1)
@@ -215,12 +233,36 @@ def _detector(folder: str, run: str, n_jobs: int, trust: bool) -> tuple[SavedDet
         return saved, Known(file["positions"], file["scores"], heard if heard.size else None)
 
 
-def seconds_a_row(saved: SavedDetector, table: Table) -> float:
-    """What a row costs on this machine, in one thread: measured on some rows."""
-    import time
-
-    rows = table.slice(0, 2_000)
-    judge(saved, rows)  # the first time kernels are loaded
+def seconds_a_row(job: Job) -> float:
+    """What a row costs where it is scored, from the file to the results: measured on some rows of a part. All workers
+    measure at the same time, for they will also share what a machine has when they score."""
+    saved, known = _detector(str(Path(job.folder) / STATE), job.run, job.n_jobs, job.trust)
     started = time.perf_counter()
-    judge(saved, rows)
-    return (time.perf_counter() - started) / rows.n_rows
+    table = next(_batches(job, saved))
+    reading = (time.perf_counter() - started) / table.n_rows
+    assert saved.treatment is not None
+    saved.treatment.refuse_unreadable(table)
+    few = table.slice(0, _FEW)
+    _tried(job, saved, known, few)  # the first time kernels are loaded
+    one = _tried(job, saved, known, few) / few.n_rows
+    some = table.slice(0, max(_FEW, int(_MEASURED_FOR / one)))
+    return reading + _tried(job, saved, known, some) / some.n_rows
+
+
+def _tried(job: Job, saved: SavedDetector, known: Known, rows: Table) -> float:
+    """The seconds that rows take whose results nobody keeps. The top list is one a part, and not counted here."""
+    started = time.perf_counter()
+    with writer(BytesIO(), job.output.suffix.lower()) as write:
+        write(_Tally(replace(job, top=0), saved).add(judge(saved, rows, job.part.first, known)))
+    return time.perf_counter() - started
+
+
+def seconds_of(parts: Sequence[Part], a_row: Sequence[float], at_once: int) -> float:
+    """What all parts take, so many scored at once, with what a row costs each worker. The largest one is not shared.
+
+    >>> parts = [Part("a", 0, 4_000), Part("b", 4_000, 1_000), Part("c", 5_000, 1_000)]
+    >>> seconds_of(parts, [0.001], 2), seconds_of(parts, [0.001, 0.003], 1)
+    (4.0, 12.0)
+    """
+    rows = [part.rows for part in parts]
+    return float(np.mean(a_row)) * max(sum(rows) / at_once, max(rows))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 BLOCK = 4 << 20  # bytes of text parsed at a time; a row must fit in one, and several are held when streaming
+PAGE = 64 << 10  # bytes of a Parquet column fetched at a time; by default all that was read so far is held to the end
 
 _MAGIC = (
     (b"PAR1", "parquet"),
@@ -164,7 +165,7 @@ def parquet_batches(
     path: Path, rows: int, notes: Notes, columns: Sequence[str] | None = None
 ) -> Iterator["pl.DataFrame"]:
     with opening(path, "Parquet"):
-        file = import_module("pyarrow.parquet").ParquetFile(str(path))
+        file = import_module("pyarrow.parquet").ParquetFile(str(path), pre_buffer=False, buffer_size=PAGE)
         stored = file.schema_arrow.names
         # The names of people may differ from the stored ones (blanks): then all columns are read.
         some = list(columns) if columns is not None and set(columns) <= set(stored) else None
@@ -175,7 +176,7 @@ def parquet_batches(
 def read_arrow(path: Path, notes: Notes) -> "pl.DataFrame":
     foreign.check(path, "arrow")
     with opening(path, "Arrow"):
-        return _frame(path, _ipc(path).read_all(), notes=notes)
+        return _frame(path, _ipc(import_module("pyarrow").memory_map(str(path))).read_all(), notes=notes)
 
 
 def arrow_batches(
@@ -183,15 +184,15 @@ def arrow_batches(
 ) -> Iterator["pl.DataFrame"]:
     foreign.check(path, "arrow")
     with opening(path, "Arrow"):
-        file = _ipc(path)
+        # Pages of a mapped file would count as memory of this process for as long as it is read.
+        file = _ipc(import_module("pyarrow").OSFile(str(path)))
         count = getattr(file, "num_record_batches", None)
         batches = iter(file) if count is None else (file.get_batch(position) for position in range(count))
         yield from _regroup((_frame(path, batch, notes=notes) for batch in batches), rows)
 
 
-def _ipc(path: Path) -> Any:
+def _ipc(source: Any) -> Any:
     arrow = import_module("pyarrow")
-    source = arrow.memory_map(str(path))
     try:
         return arrow.ipc.open_file(source)
     except arrow.ArrowInvalid:
