@@ -115,8 +115,14 @@ QUICK: dict[str, Callable[[FloatArray], FloatArray]] = {
     "inne": pyod("inne", "INNE", random_state=0, n_estimators=100),
     "eif": extended_forest,
 }
-SLOW = {"gmm": gmm, "cblof": pyod("cblof", "CBLOF", random_state=0, check_estimator=False)}
+SLOW = {
+    "gmm": gmm,
+    "cblof": pyod("cblof", "CBLOF", random_state=0, check_estimator=False),
+    "mcd": pyod("mcd", "MCD", random_state=0),
+}
 POOLED = {
+    "kNN": tuple(f"kNN(method=mean, n_neighbors={k})" for k in (5, 10, 25)),
+    "LOF": tuple(f"LOF(metric=euclidean, n_neighbors={k})" for k in (10, 20, 50)),
     "HBOS": ("HBOS(alpha=0.1, n_bins=10)", "HBOS(alpha=0.1, n_bins=30)"),
     "LODA": ("LODA(n_bins=10, n_random_cuts=100)",),
 }
@@ -131,10 +137,10 @@ TITLES = {
     "eif": "extended isolation forest",
     "gmm": "Gaussian mixture",
     "cblof": "CBLOF",
+    "mcd": "MCD",
     "rank IForest": "IForest (in the committee)",
     "rank Extremes": "Extremes (in the committee)",
-    "rank kNN": "kNN (in the committee)",
-    "rank LOF": "LOF (in the committee)",
+    "rank Core": "Core (in the committee)",
 }
 
 
@@ -209,14 +215,20 @@ def main() -> int:
     rows = [task for task in labelled_rows(None, arguments.corpus) if task.kind not in OF_WRONG_VALUES]
     tasks = described(rows, arguments.work)
     ranks = [ranks_of(task, arguments.work) for task in rows]
-    heard = ("rank IForest", "rank Extremes", "rank kNN", "rank LOF")
+    heard = ("rank IForest", "rank Extremes", "rank Core")
     alone = {
         name: means((task.kind, ap(own[name], task.y)) for task, own in zip(tasks, ranks, strict=True) if name in own)
         for name in (*QUICK, *POOLED, *SLOW)
     }
     for name in heard:
         alone[name] = means((task.kind, ap(task.features[:, NAMES.index(name)], task.y)) for task in tasks)
-    sets = {"none": (), "kde1": ("kde1",), "four": ("kde1", "kde03", "pca", "eif"), "all": (*QUICK, *POOLED)}
+    sets = {
+        "none": (),
+        "kde1": ("kde1",),
+        "near": ("kNN", "LOF"),
+        "four": ("kde1", "kde03", "pca", "eif"),
+        "all": (*QUICK, *POOLED),
+    }
     result: dict[str, Any] = {
         "tasks": {kind: sum(task.kind == kind for task in tasks) for kind in alone["pca"]},
         "alone": [{"name": TITLES.get(name, name), **found} for name, found in alone.items()],

@@ -9,7 +9,7 @@ import pytest
 
 from elect import ElectDetector, load_detector, save_detector
 from elect.committee.committee import KINDS
-from elect.committee.scorer import chance_of, either, leaning
+from elect.committee.scorer import chance_of, either
 from elect.detect import Election, Options, open_table
 from elect.detect.findings import findings_of
 from elect.errors import InvalidInput
@@ -133,11 +133,3 @@ def test_answers_count_for_every_row_and_are_saved_with_the_detector(tmp_path: P
     assert rows is not None
     assert np.array_equal(again(rows, new), after.scorer(rows, new))
     assert not np.array_equal(again(rows, new), before.scorer(rows, new))
-
-
-def test_outliers_that_lie_together_do_not_hide() -> None:
-    """Where the forest and the sums see a row and its neighbours do not, it gets more than if they all were quiet."""
-    names = ("rank IForest", "rank Extremes", "rank kNN")
-    seen, hidden, quiet = (np.array([row]) for row in ([5.0, 5.0, 5.0], [5.0, 5.0, 0.5], [0.5, 0.5, 0.5]))
-    said = [float(leaning(np.zeros(1), row, names)[0]) for row in (hidden, seen, quiet)]
-    assert said[0] > said[1] > said[2]

@@ -34,7 +34,7 @@ class RowEvidence:
 
 
 SIGNALS = (
-    *("rank IForest", "rank Extremes", "rank kNN", "rank LOF"),
+    *("rank IForest", "rank Extremes", "rank Core"),
     *("far_least first", "gap first", "alone first", "rare first", "near first", "missing first"),
     *("residual first", "excess first", "unlikely first", "tail mean"),
 )

@@ -1,5 +1,6 @@
 """A session of questions: which row to ask about, what the answers say of every row, which model they elect."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -30,6 +31,14 @@ WRONG = 0.05
 TRUST = 0.8
 """How much the log-odds of the committee count beside an answer: it is surer of itself than it should be on tables
 unlike its history. Chosen, with the kinds of oddity, on one half of the owners of the OddBench tasks."""
+
+DOUBTED = 0.7
+"""A row that the table alone gives at least this chance, and that is answered no, is asked about once more: people slip.
+With one answer in ten wrong, twenty answers then help on tables with wrong values too, and hardly a question is lost
+where all are right."""
+
+_LATER = 2
+"""So many answers later: a second look should be a fresh one."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class Feedback:
         self._answers: dict[int, bool | None] = {}
         self._heard: dict[int, bool] = {}  # those that were known
         self._undone: list[tuple[int, bool, bool | None]] = []  # (row, was it answered before, how)
+        self._times: Counter[int] = Counter()  # how often a row was told of, undone or not
         self._columns: dict[int, FloatArray] = {}  # covariance of every row with an answered one
         self._selection: Selection | None = None
         self._learn()
@@ -107,7 +117,10 @@ class Feedback:
         return tuple(Answer(row, said) for row, said in self._answers.items())
 
     def ask(self, aim: Literal["learn", "find"] | None = None) -> int:
-        """The row to ask about next, by the aim of the session or another; an error once every row was asked about."""
+        """The row to ask about next, by the aim of the session or another; an error once every row was asked about.
+
+        To learn, a row may be asked about once more: ``doubted`` tells.
+        """
         wanted = self.aim if aim is None else _checked_aim(aim)
         is_open = np.ones(self.n_rows, dtype=bool)
         is_open[list(self._answers)] = False
@@ -115,9 +128,20 @@ class Feedback:
             raise InvalidInput(f"Every one of the {self.n_rows:,} rows was asked about already.")
         if wanted == "find":
             return most_likely(self._log_odds, is_open)
+        doubted = self.doubted
+        if doubted is not None:
+            return doubted
         return most_telling(
             self._space, self._rows, TRUST * self._log_odds, is_open, self._belief, self._covariance, self._order
         )
+
+    @property
+    def doubted(self) -> int | None:
+        """A row that was answered no, some answers ago and once, although nearly all speaks for it."""
+        for row in list(self._answers)[:-_LATER]:
+            if self._answers[row] is False and self._times[row] == 1 and expit(self._prior[row]) >= DOUBTED:
+                return row
+        return None
 
     def tell(self, row: int, is_outlier: bool | None) -> str:
         """Take an answer: True for an outlier, False for a normal row, None for "don't know".
@@ -131,6 +155,7 @@ class Feedback:
             raise InvalidInput(f"An answer must be True, False or None, got {is_outlier!r}.")
         row, said = int(row), None if is_outlier is None else bool(is_outlier)
         note = self._note(row, said)
+        self._times[row] += 1
         before = self._answers.get(row)
         if row in self._answers and before == said:
             return note
@@ -152,9 +177,10 @@ class Feedback:
         return row
 
     def resume(self, answers: Iterable[Answer]) -> None:
-        """Take answers of an earlier session."""
+        """Take answers of an earlier session; none of them is asked about again."""
         for answer in answers:
             self.tell(answer.row, answer.is_outlier)
+            self._times[answer.row] += 1
 
     @property
     def log_odds(self) -> FloatArray:

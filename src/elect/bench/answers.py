@@ -95,10 +95,13 @@ def _session(
     asker: Asker, task: AnswerTask, counts: Sequence[int], mistakes: NDArray[np.bool_]
 ) -> Iterator[tuple[int, Outcome]]:
     said: dict[int, bool] = {}
+    asked = 0
     for n in counts:
-        while len(said) < min(n, len(task.y) - 1):
+        while asked < n and len(said) < len(task.y) - 1:
             row = asker.ask()
-            said[row] = bool(task.y[row]) != bool(mistakes[len(said)])
+            # A row that is asked about again is a question like any other, and the answer may be wrong again.
+            said[row] = bool(task.y[row]) != bool(mistakes[asked])
+            asked += 1
             asker.tell(row, said[row])
         yield n, _outcome(asker, task, said)
 

@@ -60,7 +60,10 @@ def _dialogue(feedback: "Feedback", question: "Question", count: int) -> Iterato
     """Ask until there are so many answers, or enough; yields after every change of the answers."""
     while len(feedback.answers) < min(count, feedback.n_rows):
         row = feedback.ask()
-        _say(question.text(row, f"question {len(feedback.answers) + 1} of {count}", feedback.chance))
+        title = f"question {len(feedback.answers) + 1} of {count}"
+        if row == feedback.doubted:
+            title = "once more, since all else speaks for it"
+        _say(question.text(row, title, feedback.chance))
         while True:
             key = _key()
             if key == "q":

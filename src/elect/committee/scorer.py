@@ -1,7 +1,7 @@
 """The row scorer: from what models and cells say of a row to its chance to be an outlier, learned from labelled tasks.
 
 Two experts speak. One learned from tables with entry errors which rows hold a *wrong value*; the other from tasks with
-rare classes, injected and simulated outliers which rows are *unusual*, leaning on two plain models.
+rare classes, injected and simulated outliers which rows are *unusual*, leaning on a plain model.
 A row is an outlier if either is right.
 """
 
@@ -17,13 +17,9 @@ from elect.errors import InvalidInput, StoreError
 from elect.support.arrays import FloatArray, read_only
 from elect.support.trees import TreeEnsemble
 
-LEANING = {"rank IForest": 0.4, "rank Extremes": 0.3}
-"""How much the unusual expert leans on the isolation forest and on the sum of distances from the medians: a table that
-is unlike all of the history has at least that."""
-
-CLUMP = 0.4
-"""And on how far both of them are ahead of the distances to neighbours: outliers that lie together hide behind each
-other, so that their neighbours do not speak against them."""
+LEANING = {"rank Core": 0.5}
+"""How much the unusual expert leans on the distance to the core: a table that is unlike all of the history has at least
+that. From 0 to 1 the mean average precision of no kind of tasks changes by more than two hundredths."""
 
 RARER = 1.2
 """Taken off the log-odds of an unusual row: most rare rows are what they should be."""
@@ -103,11 +99,9 @@ class RowScorer:
 
 
 def leaning(unusual: FloatArray, features: FloatArray, names: Sequence[str]) -> FloatArray:
-    """What the unusual expert says, with the two models that it leans on."""
-    found = dict(zip(names, features.T, strict=True))
-    lean = sum(weight * found[name] for name, weight in LEANING.items())
-    hidden = np.minimum(*(found[name] for name in LEANING)) - found["rank kNN"]
-    result: FloatArray = unusual + lean + CLUMP * np.maximum(hidden, 0.0)
+    """What the unusual expert says, with the model that it leans on."""
+    lean = sum(weight * features[:, names.index(name)] for name, weight in LEANING.items())
+    result: FloatArray = unusual + lean
     return result
 
 

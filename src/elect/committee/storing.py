@@ -68,7 +68,7 @@ def committee_from_plain(plain: PlainCommittee, n_features: int, n_jobs: int) ->
     """The committee that was stored; it judges rows exactly the same."""
     content = plain.content
     if tuple(content["families"]) != FAMILIES:
-        raise StoreError("Its committee listens to other models than this version of elect.")
+        raise StoreError("Its committee listens to other models than this version of elect: fit and save it again.")
     stored = Stored(content["voices"], plain.arrays, n_features, n_jobs)
     scorer = RowScorer(
         FAMILIES,

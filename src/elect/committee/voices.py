@@ -1,7 +1,8 @@
-"""The models of the pool that the committee listens to: few, and as good as all of them together.
+"""The models of the pool that the committee listens to: few, and better than many.
 
-One isolation forest, the sum of distances from the medians of the columns, three distances to neighbours and three
-local densities. Neighbours are looked up once for all six, in the table and for new rows.
+One isolation forest, the sum of distances from the medians of the columns, and two distances to the core of the table,
+which are read off one search for neighbours. Distances to all other rows and local densities (kNN, LOF) were heard
+before; with the core there they add nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -11,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elect.core.models import ModelPool, ModelSpec
+from elect.pool.families.core import FAMILY as CORE
+from elect.pool.families.core import FittedCore
 from elect.pool.families.extremes import FAMILY as EXTREMES
 from elect.pool.families.iforest import FAMILY as IFOREST
-from elect.pool.families.knn import knn_scores
-from elect.pool.kernels.lof import LocalDensities
-from elect.pool.kernels.neighbors import NeighborIndex
 from elect.pool.standardize import Standardizer
 from elect.storage.stored import Arrays, Numbers, Stored
 from elect.support.arrays import FloatArray
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 FOREST = ModelSpec.of("IForest", n_estimators=200, max_features=0.5)
 SUM = ModelSpec.of("Extremes", how="sum")
-DISTANCES = (("largest", 5), ("mean", 10), ("mean", 25))
-DENSITIES = (10, 20, 50)
+NEAR = (10, 25)
+"""How many rows of the core are near, for each of the two distances."""
 _ROWS_AT_ONCE = 16_384
 
-FAMILIES = ("IForest", "Extremes", *("kNN" for _ in DISTANCES), *("LOF" for _ in DENSITIES))
+FAMILIES = ("IForest", "Extremes", *("Core" for _ in NEAR))
 """The family of each voice, in the order of the scores."""
 
 
@@ -38,11 +38,9 @@ def voice_pool() -> ModelPool:
     """The models, in the order of the scores.
 
     >>> len(voice_pool())
-    8
+    4
     """
-    near = [ModelSpec.of("kNN", method=method, n_neighbors=k) for method, k in DISTANCES]
-    dense = [ModelSpec.of("LOF", metric="euclidean", n_neighbors=k) for k in DENSITIES]
-    return ModelPool.of([FOREST, SUM, *near, *dense])
+    return ModelPool.of([FOREST, SUM, *(ModelSpec.of("Core", n_neighbors=k) for k in NEAR)])
 
 
 def voice_scores(scorer: "PoolScorer") -> FloatArray:
@@ -60,18 +58,19 @@ class Voices:
     standardizer: Standardizer
     forest: "FittedModel"
     sums: "FittedModel"
-    index: NeighborIndex
-    densities: LocalDensities
-    n_jobs: int
+    core: FittedCore
 
     @classmethod
     def fit(cls, scorer: "PoolScorer") -> "Voices":
         """The models on the table of a scorer."""
         work = scorer.work
-        densities = LocalDensities.of(work.graph("euclidean", max(DENSITIES)), DENSITIES, work.n_jobs)
         forest = IFOREST.fit(work, IFOREST.params_of(FOREST))
         sums = EXTREMES.fit(work, EXTREMES.params_of(SUM))
-        return cls(scorer.standardizer, forest, sums, work.neighbor_index, densities, work.n_jobs)
+        return cls(scorer.standardizer, forest, sums, CORE.fit_each(work, NEAR))
+
+    @property
+    def n_jobs(self) -> int:
+        return self.core.n_jobs
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Scores (rows, voices) of rows, which may come in any company."""
@@ -79,43 +78,32 @@ class Voices:
         for start in range(0, len(X), _ROWS_AT_ONCE):
             here = slice(start, start + _ROWS_AT_ONCE)
             Z = self.standardizer.transform(X[here])
-            graph = self.index.query(Z, max(DENSITIES), "euclidean", n_jobs=self.n_jobs)
             out[here, 0] = self.forest.scores(Z)
             out[here, 1] = self.sums.scores(Z)
-            for place, (method, k) in enumerate(DISTANCES, start=2):
-                out[here, place] = knn_scores(graph.distances, method, k)
-            out[here, 2 + len(DISTANCES) :] = self.densities.scores(graph, self.n_jobs)
+            out[here, 2:] = self.core.each(Z)
         return out
 
     @cached_property
     def in_one_thread(self) -> "Voices":
         """The same models for a caller that has threads of its own."""
-        return replace(self, forest=replace(self.forest, n_jobs=1), n_jobs=1)  # type: ignore[type-var]
+        forest = replace(self.forest, n_jobs=1)  # type: ignore[type-var]
+        return replace(self, forest=forest, core=replace(self.core, n_jobs=1))
 
     def plain(self) -> tuple[Numbers, Arrays]:
         """What ``restore`` makes the same models from."""
         numbers: Numbers = {}
-        arrays: Arrays = {}
-        for part, model in (("forest", self.forest), ("sums", self.sums)):
+        arrays: Arrays = {"center": self.standardizer.center, "scale": self.standardizer.scale}
+        for part, model in (("forest", self.forest), ("sums", self.sums), ("core", self.core)):
             own, held = model.plain()
             numbers |= {f"{part}_{name}": value for name, value in own.items()}
             arrays |= {f"{part}_{name}": array for name, array in held.items()}
-        return numbers, {
-            **arrays,
-            "rows": self.index.rows,
-            "radii": self.densities.radii,
-            "densities": self.densities.densities,
-            "center": self.standardizer.center,
-            "scale": self.standardizer.scale,
-        }
+        return numbers, arrays
 
     @classmethod
     def restore(cls, stored: Stored) -> "Voices":
         """The models that were stored, every size and index checked."""
         forest, sums = IFOREST.restore(stored.part("forest_")), EXTREMES.restore(stored.part("sums_"))
-        rows = stored.rows()
-        shape = (len(rows), len(DENSITIES))
-        densities = LocalDensities(DENSITIES, stored.array("radii", shape), stored.array("densities", shape))
+        core = replace(CORE.restore(stored.part("core_")), ks=NEAR)
         d = (stored.n_features,)
         standardizer = Standardizer(stored.array("center", d), stored.array("scale", d))
-        return cls(standardizer, forest, sums, NeighborIndex.build(rows), densities, stored.n_jobs)
+        return cls(standardizer, forest, sums, core)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elect.committee.voices import DENSITIES
 from elect.detect.scorers import TableScorer
 from elect.support import wording
 from elect.support.arrays import FloatArray
@@ -73,7 +72,7 @@ def cost_of(scorer: TableScorer, size: Size, rows: FloatArray, frame: "pl.DataFr
     voices = scorer.committee.voices.in_one_thread
     Z = voices.standardizer.transform(some)
     whole = _seconds(lambda: scorer.one_by_one(some, cells)) / len(some)
-    near = _seconds(lambda: voices.index.query(Z, max(DENSITIES), "euclidean")) / len(some)
+    near = _seconds(lambda: voices.core.each(Z)) / len(some)
     forest = _seconds(lambda: voices.forest.scores(Z)) / len(some)
     return RowCost(size, near, forest, max(whole - near - forest, 0.0))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elect.committee.committee import cell_summary
 from elect.committee.features import RowTable, feature_names
-from elect.committee.scorer import CLUMP, LEANING, RARER, UNLIKELY, RowScorer, calibrated, chance_of, either, leaning
+from elect.committee.scorer import LEANING, RARER, UNLIKELY, RowScorer, calibrated, chance_of, either, leaning
 from elect.committee.voices import FAMILIES, voice_scores
 from elect.paper.folds import group_folds
 from elect.pool import PoolScorer
@@ -129,7 +129,7 @@ def train_row_scorer(tasks: Sequence[RowTask], *, n_folds: int = 4, seed: int = 
 
 def recipe() -> tuple[Any, ...]:
     """All that decides, besides the tasks, what is learned."""
-    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, UNUSUAL_GROWTH, _MOST_ROWS, LEANING, CLUMP, RARER, UNLIKELY
+    return WRONG_WEIGHTS, UNUSUAL_WEIGHTS, OTHER, _WRONG, UNUSUAL_GROWTH, _MOST_ROWS, LEANING, RARER, UNLIKELY
 
 
 def reliability_of(tasks: Sequence[RowTask], chances: Sequence[FloatArray]) -> FloatArray:

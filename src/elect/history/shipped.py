@@ -5,6 +5,7 @@ from importlib.resources import as_file, files
 from os import PathLike
 
 from elect.committee.scorer import RowScorer
+from elect.committee.voices import FAMILIES
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.pool import default_pool
@@ -32,8 +33,12 @@ def load_database(path: str | PathLike[str] | None = None) -> MetaDatabase:
 
 
 def row_scorer_of(database: MetaDatabase) -> RowScorer:
-    """What the committee ranks rows by: the database's own, or the one that comes with the package."""
-    found = database.row_scorer or shipped_database().row_scorer
+    """What the committee ranks rows by: the database's own, or the one that comes with the package.
+
+    That of an earlier version listened to other models; it cannot be asked any more.
+    """
+    own = database.row_scorer
+    found = own if own is not None and own.families == FAMILIES else shipped_database().row_scorer
     if found is None:
         raise InvalidInput("This copy of elect has no row scorer: use scorer='model', or train a database with one.")
     return found

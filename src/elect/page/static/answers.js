@@ -57,8 +57,12 @@ export function answersView() {
       const found = await get(`/api/row/${now.question.position}`);
       if (key !== asked) return;
       row = found;
+      const again = now.answers.some((given) => given.position === now.question.position);
+      const line = again
+        ? [h("b", {}, "Once more"), " You said no, but all else speaks for it. Is this row odd after all?"]
+        : [h("b", {}, `Question ${count(now.answers.length + 1)}`), " Is this row odd?"];
       fill(card, [
-        h("p", { class: "ask-line" }, h("b", {}, `Question ${count(now.answers.length + 1)}`), " Is this row odd?"),
+        h("p", { class: "ask-line" }, line),
         ...rowCard(row, { withUndo: true, canUndo: now.answers.length > 0 }),
       ]);
     } catch (error) {

@@ -18,6 +18,7 @@ _FILES = (
     "cof",
     "ecod",
     "extremes",
+    "core",
 )
 
 

@@ -8,9 +8,12 @@ saved files, in reasons, and in the tests that run over all families.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from elect.core.models import ModelPool, ModelSpec, ParamValue
+from elect.errors import InvalidInput
 from elect.storage.stored import Arrays, Numbers, Stored
 from elect.support.arrays import FloatArray
 
@@ -139,3 +142,33 @@ def is_count(value: Any, low: int = 1, high: int = 2**31) -> bool:
 def is_share(value: Any) -> bool:
     """Whether a parameter is a float above 0 and at most 1."""
     return isinstance(value, float) and 0 < value <= 1
+
+
+@cache
+def own_class(family: Family, must: str) -> type:
+    """A class after PyOD's contract for a family that PyOD does not have; the engine fits it and scores with it.
+
+    ``must`` says what parameters must be: one that the engine does not know is left to this class, which refuses it.
+    """
+    from pyod.models.base import BaseDetector
+
+    class Own(BaseDetector):  # type: ignore[misc]
+        def __init__(self, contamination: float = 0.1, **params: Any) -> None:
+            super().__init__(contamination=contamination)
+            for name, value in {**family.defaults, **params}.items():
+                setattr(self, name, value)
+
+        def fit(self, X: Any, y: Any = None) -> Any:
+            got = ", ".join(f"{name}={getattr(self, name)!r}" for name in family.defaults)
+            raise InvalidInput(f"{must}, got {got}.")
+
+        def decision_function(self, X: Any) -> Any:
+            raise InvalidInput(f"This {family.name} is not fitted yet: call fit first.")
+
+    # scikit-learn and PyOD read the parameters of a detector off the signature of its constructor.
+    plain = signature(Own.__init__)
+    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in family.defaults.items()]
+    kept = [parameter for parameter in plain.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+    Own.__init__.__signature__ = plain.replace(parameters=[*kept, *named])  # type: ignore[attr-defined]
+    Own.__name__ = Own.__qualname__ = family.name
+    return Own

@@ -7,13 +7,12 @@ finds values that are wrong; it does not see unusual combinations of usual value
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elect.errors import InvalidInput, StoreError
-from elect.pool.families._base import Cost, Family, Params, Piece
+from elect.errors import StoreError
+from elect.pool.families._base import Cost, Family, Params, Piece, own_class
 from elect.storage.stored import Arrays, Numbers, Stored
 from elect.support.arrays import FloatArray, read_only
 
@@ -53,7 +52,7 @@ class Extremes(Family):
         return (Piece(self.name, None, _COST),)
 
     def pyod_class(self) -> type:
-        return _pyod_class()
+        return own_class(self, f"how must be one of {', '.join(_HOW)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,26 +98,6 @@ def _summaries(Z: FloatArray, center: FloatArray, below: FloatArray, above: Floa
         first = np.maximum(first, extreme)
         total += extreme
     return {"largest": first, "two": first + second, "sum": total}
-
-
-@cache
-def _pyod_class() -> type:
-    from pyod.models.base import BaseDetector
-
-    class Extremes(BaseDetector):  # type: ignore[misc]
-        """A detector after PyOD's contract; the engine fits it and scores with it."""
-
-        def __init__(self, how: str = "largest", contamination: float = 0.1) -> None:
-            super().__init__(contamination=contamination)
-            self.how = how
-
-        def fit(self, X: Any, y: Any = None) -> Any:
-            raise InvalidInput(f"how must be one of {', '.join(_HOW)}, got {self.how!r}.")
-
-        def decision_function(self, X: Any) -> Any:
-            raise InvalidInput("This Extremes is not fitted yet: call fit first.")
-
-    return Extremes
 
 
 FAMILY = Extremes()
