@@ -137,6 +137,45 @@ def test_asks_each_row_once(aim: Any) -> None:
         feedback.ask()
 
 
+def sure_of(row: int, log_odds: float = 3.0) -> RowEvidence:
+    """Evidence that is sure of one row, and of no other."""
+    evidence, _ = two_groups()
+    return replace(evidence, log_odds=np.where(np.arange(200) == row, log_odds, -2.0))
+
+
+def test_a_no_against_all_evidence_is_asked_about_once_more() -> None:
+    feedback = Feedback.of(sure_of(60))
+    feedback.tell(60, False)
+    assert feedback.ask() != 60  # not at once
+    for row in (120, 121):
+        feedback.tell(row, False)
+    assert feedback.doubted == 60
+    assert feedback.ask() == 60
+    assert feedback.ask("find") not in (60, 120, 121)
+    feedback.tell(60, False)
+    assert feedback.doubted is None
+    assert feedback.ask() != 60
+
+
+def test_a_slip_is_mended_by_the_second_look() -> None:
+    feedback = Feedback.of(sure_of(60))
+    for row, said in ((60, False), (120, False), (121, False)):
+        feedback.tell(row, said)
+    assert feedback.tell(feedback.ask(), True) == "Row 60 was answered no before: yes counts now."
+    assert feedback.flagged[60]
+
+
+def test_only_a_no_of_this_session_to_a_likely_row_is_doubted() -> None:
+    yes, unsure, resumed = Feedback.of(sure_of(60)), Feedback.of(sure_of(60, 0.5)), Feedback.of(sure_of(60))
+    yes.tell(60, True)
+    unsure.tell(60, False)
+    resumed.resume([Answer(60, False)])
+    for feedback in (yes, unsure, resumed):
+        for row in (120, 121, 122):
+            feedback.tell(row, False)
+        assert feedback.doubted is None
+
+
 def test_answered_rows_are_flagged_as_answered() -> None:
     evidence, y = two_groups()
     evidence = replace(evidence, log_odds=np.where(y, 3.0, -3.0))

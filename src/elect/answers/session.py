@@ -33,9 +33,9 @@ TRUST = 0.8
 unlike its history. Chosen, with the kinds of oddity, on one half of the owners of the OddBench tasks."""
 
 DOUBTED = 0.7
-"""A row that the table alone gives at least this chance, and that is answered no, is asked about once more: people slip.
-With one answer in ten wrong, twenty answers then help on tables with wrong values too, and hardly a question is lost
-where all are right."""
+"""A row that the table alone gives at least this chance, and that is answered no, is asked about once more: people do
+slip. With one answer in ten wrong, twenty answers then help on tables with wrong values too; where all are right hardly
+a question is lost."""
 
 _LATER = 2
 """So many answers later: a second look should be a fresh one."""

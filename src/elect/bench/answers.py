@@ -2,6 +2,7 @@
 
 Whatever is learned from a history is learned without the group of the task. The labels answer, a share of them wrongly;
 which answers are wrong depends on the task and the number of the answer, so that all methods hear the same mistakes.
+A row that is asked about again is a question like any other.
 
 - ``ap``: average precision of all rows, those answered placed by their answers, yes first and no last;
 - ``ap_unasked``: of the rows not asked about; tasks of which every outlier was asked about have none;

@@ -29,6 +29,7 @@ def ask(
     election: "Election", selection: "Selection", count: int, path: Path, aim: Literal["learn", "find"] = "learn"
 ) -> "Feedback":
     """Ask about up to ``count`` rows in all, those answered in ``path`` included; the session with the answers."""
+    from elect.answers import Answer
     from elect.answers.kept import KeptAnswers
 
     treatment = election.treatment
@@ -38,8 +39,7 @@ def ask(
     place = {int(position): row for row, position in enumerate(election.positions)}
     earlier = kept.read()
     feedback = election.feedback(selection, aim)
-    for position, said in earlier:
-        feedback.tell(place[position], said)
+    feedback.resume(Answer(place[position], said) for position, said in earlier)
     if earlier:
         _say(f"elect: {wording.count(len(earlier), 'answer')} read from {path}")
     if kept.left_out:
