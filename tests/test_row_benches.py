@@ -29,7 +29,7 @@ from elect.support.arrays import FloatArray
 from elect.support.meter import Meter
 from toys import SMALL_POOL, make_task
 
-N_FEATURES = 144
+N_FEATURES = 140
 
 
 def table(seed: int, n: int = 120) -> RealTable:
