@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elect.pool import kernels
 from elect.pool.families._base import Cost, Params, Piece, own_class
 from elect.pool.families._neighbors import NeighborFamily, stored_index
 from elect.pool.families.extremes import FAMILY as EXTREMES
 from elect.pool.families.knn import knn_scores
-from elect.pool.kernels.neighbors import NeighborIndex
 from elect.storage.stored import Arrays, Numbers, Stored
 from elect.support.arrays import FloatArray, IntArray
 
@@ -47,7 +47,7 @@ class Core(NeighborFamily):
 
     def fit_each(self, work: "SharedWork", ks: tuple[int, ...]) -> "FittedCore":
         """Several numbers of neighbours in one model."""
-        return FittedCore(NeighborIndex.build(squashed(work.Z[core_rows(work)])), ks, work.n_jobs)
+        return FittedCore(kernels.neighbors.NeighborIndex.build(squashed(work.Z[core_rows(work)])), ks, work.n_jobs)
 
     def restore(self, stored: Stored) -> "FittedCore":
         return FittedCore(stored_index(stored), (stored.count("k"),), stored.n_jobs)
@@ -67,7 +67,7 @@ class Core(NeighborFamily):
 class FittedCore:
     """The squashed rows of the core. Several numbers of neighbours may be read off one search."""
 
-    index: NeighborIndex
+    index: "kernels.neighbors.NeighborIndex"
     ks: tuple[int, ...]
     n_jobs: int
 
@@ -105,7 +105,7 @@ def core_distances(work: "SharedWork", k: int) -> FloatArray:
     """The distances of all rows to their k nearest rows of the core, nearest first; a row is not its own neighbour."""
     core = core_rows(work)
     A = squashed(work.Z)
-    index = NeighborIndex.build(A[core])
+    index = kernels.neighbors.NeighborIndex.build(A[core])
     k = max(1, min(k, len(core) - 1))
     distances = np.empty((len(A), k))
     others = np.setdiff1d(np.arange(len(A)), core)
