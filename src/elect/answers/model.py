@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.answers.cuts import N_TREES, SAMPLES
 from elect.answers.space import Placed, RowSpace
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, read_only
@@ -30,6 +31,7 @@ class AnswerModel:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         own: dict[str, NDArray[Any]] = {
             "coordinates": self.answered.coordinates,
+            "leaves": self.answered.leaves.astype(np.int32),
             "signals": self.answered.signals,
             "dual": self.dual,
         }
@@ -41,12 +43,17 @@ class AnswerModel:
         space = RowSpace.from_arrays(arrays)
         try:
             coordinates = np.asarray(arrays["coordinates"], dtype=np.float32)
+            leaves = np.asarray(arrays["leaves"])
             signals, dual = (np.asarray(arrays[name], dtype=np.float64) for name in ("signals", "dual"))
         except (KeyError, TypeError, ValueError):
             raise InvalidInput("What was learned from answers cannot be read: an array is missing.") from None
-        shapes = ((len(dual), 2 * len(space.spread)), (len(dual), len(space.signal_center)))
-        if dual.ndim != 1 or (coordinates.shape, signals.shape) != shapes:
+        n = len(dual) if dual.ndim == 1 else -1
+        shapes = ((n, 2 * len(space.spread)), (n, N_TREES * len(SAMPLES)), (n, len(space.signal_center)))
+        if leaves.dtype != np.int32 or (coordinates.shape, leaves.shape, signals.shape) != shapes:
             raise InvalidInput("What was learned from answers cannot be read: an array has another shape.")
         if not all(np.isfinite(array).all() for array in (coordinates, signals, dual)):
             raise InvalidInput("What was learned from answers cannot be read: a number is out of range.")
-        return cls(space, Placed(read_only(coordinates, np.float32), read_only(signals)), read_only(dual))
+        if ((leaves < 0) | (leaves > np.iinfo(np.uint16).max)).any():
+            raise InvalidInput("What was learned from answers cannot be read: a number is out of range.")
+        answered = Placed(read_only(coordinates, np.float32), read_only(leaves, np.uint16), read_only(signals))
+        return cls(space, answered, read_only(dual))

@@ -21,8 +21,8 @@ AIMS = ("learn", "find")
 _CONSIDERED, _SHORTLIST, _DRAWN, _LIKELIEST = 2000, 80, 300, 100
 # The power. Chosen with the amplitude of the space on one half of the owners of the OddBench tasks; 3 to 6 do as well.
 _EAGER = 4.0
-# The power of how unsure a row is. Chosen on two fifths of the sources of odd and errors; 0.5 to 1 do as well.
-_UNSURE = 0.7
+# The power of how unsure a row is. Chosen with the amplitudes of the space; 0.7 does as well.
+_UNSURE = 1.0
 
 
 def most_likely(log_odds: FloatArray, open_rows: NDArray[np.bool_]) -> int:

@@ -1,12 +1,15 @@
 """Where rows lie, so that an answer about one speaks for those like it.
 
-Two rows are alike if they lie close in every column: by the place of a value among the others, which knows no scale,
-and by the value itself on a scale that keeps far ones apart. The likeness falls with the sum of the distances, as
-exp(-distance / length). Beside it, rows are alike if the models and the cells say the same of them, or if they are odd
-in the same way: that part is linear in the signals, so that answers shift the weight of each signal and of each kind.
+Two rows are alike in three ways. They lie close in every column: by the place of a value among the others, which knows
+no scale, and by the value itself on a scale that keeps far ones apart; the likeness falls with the sum of the
+distances, as exp(-distance / length). Random cuts of the table keep them together (``cuts``). And the models and the
+cells say the same of them, or they are odd in the same way: that part is linear in the signals, so that answers shift
+the weight of each signal and of each kind.
 
-Chosen on one half of the owners of the OddBench tasks: places beside values (the values alone, squared distances, a
-sum over columns and distances between scores were all worse), the length, and the two amplitudes.
+Chosen on the OddBench tasks, a part of the tables with wrong values and the wild tasks: the amplitudes, the length and
+the cuts. There, places beside values are better than the values alone, squared distances, a sum over columns, distances
+in random subsets of the columns, and distances between scores. Weighing several amplitudes, lengths or shares of trust
+by how well they foretell the answers gained nothing.
 """
 
 from collections.abc import Mapping
@@ -16,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elect.answers.cuts import Cuts, Leaves, add_together
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, read_only
 from elect.support.compiled import compiled
@@ -23,13 +27,16 @@ from elect.support.compiled import compiled
 LENGTH = 1.2
 """The length, in medians of the distance between two rows."""
 
-AMPLITUDE = 5.0
-"""How many log-odds an answer may move the rows that are like the one it is about."""
+AMPLITUDE = 3.0
+"""How many log-odds an answer may move the rows that lie close to the one it is about."""
 
-SIGNAL_AMPLITUDE = 0.8
+CUTS_AMPLITUDE = 2.8
+"""How many log-odds an answer may move the rows that random cuts keep together with the one it is about."""
+
+SIGNAL_AMPLITUDE = 1.0
 """How many log-odds the answers may move a row whose signals lie a standard deviation out."""
 
-KIND_AMPLITUDE = 0.3
+KIND_AMPLITUDE = 0.45
 """How far the answers may go towards one kind of oddity alone, as a standard deviation; 1 would be all the way."""
 
 _GRID = 256
@@ -41,16 +48,18 @@ _WIDTH = 3.4
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Rows in the space: coordinates (rows, 2 x columns) and signals on a common scale (rows, signals)."""
+    """Rows in the space: coordinates (rows, 2 x columns), the leaf that each tree of the cuts puts them in (rows,
+    trees), and signals on a common scale (rows, signals)."""
 
     coordinates: NDArray[np.float32]
+    leaves: Leaves
     signals: FloatArray
 
     def __len__(self) -> int:
         return len(self.coordinates)
 
     def at(self, rows: Any) -> "Placed":
-        return Placed(self.coordinates[rows], self.signals[rows])
+        return Placed(self.coordinates[rows], self.leaves[rows], self.signals[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +71,7 @@ class RowSpace:
     length: float
     signal_center: FloatArray  # (signals,)
     signal_scale: FloatArray  # (signals,) what counts as one; 0 for a signal that is constant
+    cuts: Cuts
 
     @classmethod
     def of(cls, columns: FloatArray, signals: FloatArray, seed: int = 0, *, n_kinds: int = 0) -> "RowSpace":
@@ -78,13 +88,14 @@ class RowSpace:
             signals[:, :plain].std(axis=0) * np.sqrt(plain), np.full(n_kinds, SIGNAL_AMPLITUDE / KIND_AMPLITUDE)
         ]
         center = np.r_[signals[:, :plain].mean(axis=0), np.zeros(n_kinds)]
-        space = cls(read_only(grid), read_only(columns.std(axis=0)), 1.0, read_only(center), read_only(scale))
+        spread = columns.std(axis=0)
         rng = np.random.default_rng(seed)
         pairs = rng.integers(0, n, size=(2, _PAIRS))
-        one, other = (space.place(columns[rows], signals[rows]).coordinates for rows in pairs)
+        one, other = (_coordinates(columns[rows], grid, spread) for rows in pairs)
         apart = np.abs(one - other).sum(axis=1, dtype=np.float64)
         middle = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-        return cls(space.grid, space.spread, LENGTH * middle, space.signal_center, space.signal_scale)
+        grid, spread, center, scale = (read_only(array) for array in (grid, spread, center, scale))
+        return cls(grid, spread, LENGTH * middle, center, scale, Cuts.of(columns, seed))
 
     def place(self, columns: FloatArray, signals: FloatArray) -> Placed:
         """Rows of this table or new ones, placed in the space."""
@@ -94,26 +105,22 @@ class RowSpace:
                 f"Rows must have {self.grid.shape[1]} columns and {len(self.signal_center)} signals, "
                 f"got {d} and {signals.shape[-1]}."
             )
-        coordinates = np.empty((n, 2 * d), dtype=np.float32)
-        for c in range(d):
-            values, grid = columns[:, c], self.grid[:, c]
-            rank = np.searchsorted(grid, values, "left") + np.searchsorted(grid, values, "right")
-            coordinates[:, c] = (rank / (2.0 * _GRID) - 0.5) * _WIDTH * self.spread[c]
-        coordinates[:, d:] = np.arcsinh(np.clip(columns, -_FAR, _FAR))
         scale = np.where(self.signal_scale > 0, self.signal_scale, 1.0)
         centred = np.where(self.signal_scale > 0, (signals - self.signal_center) / scale, 0.0)
-        return Placed(coordinates, centred)
+        return Placed(_coordinates(columns, self.grid, self.spread), self.cuts.leaves(columns), centred)
 
     def covariance(self, some: Placed, others: Placed) -> FloatArray:
         """How much what is learned about one row says about another (some x others)."""
         out = np.empty((len(some), len(others)))
         _near(some.coordinates, others.coordinates, 1.0 / self.length, AMPLITUDE**2, out)
+        add_together(some.leaves, others.leaves, CUTS_AMPLITUDE**2, out)
         out += SIGNAL_AMPLITUDE**2 * (some.signals @ others.signals.T)
         return out
 
     def variance(self, rows: Placed) -> FloatArray:
         """The covariance of each row with itself (rows,)."""
-        own: FloatArray = AMPLITUDE**2 + SIGNAL_AMPLITUDE**2 * np.square(rows.signals).sum(axis=1)
+        likeness = AMPLITUDE**2 + CUTS_AMPLITUDE**2
+        own: FloatArray = likeness + SIGNAL_AMPLITUDE**2 * np.square(rows.signals).sum(axis=1)
         return own
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -123,6 +130,7 @@ class RowSpace:
             "length": np.array([self.length]),
             "signal_center": self.signal_center,
             "signal_scale": self.signal_scale,
+            **self.cuts.to_arrays(),
         }
 
     @classmethod
@@ -140,7 +148,20 @@ class RowSpace:
         finite = all(np.isfinite(array).all() for array in (grid, spread, length, center, scale))
         if not finite or length[0] <= 0 or (scale < 0).any():
             raise InvalidInput("What was learned from answers cannot be read: a number is out of range.")
-        return cls(read_only(grid), read_only(spread), float(length[0]), read_only(center), read_only(scale))
+        cuts = Cuts.from_arrays(arrays, len(spread))
+        return cls(read_only(grid), read_only(spread), float(length[0]), read_only(center), read_only(scale), cuts)
+
+
+def _coordinates(columns: FloatArray, grid: FloatArray, spread: FloatArray) -> NDArray[np.float32]:
+    """The place of each value in its column, and the value itself (rows, 2 x columns)."""
+    n, d = columns.shape
+    coordinates = np.empty((n, 2 * d), dtype=np.float32)
+    for c in range(d):
+        values, own = columns[:, c], grid[:, c]
+        rank = np.searchsorted(own, values, "left") + np.searchsorted(own, values, "right")
+        coordinates[:, c] = (rank / (2.0 * _GRID) - 0.5) * _WIDTH * spread[c]
+    coordinates[:, d:] = np.arcsinh(np.clip(columns, -_FAR, _FAR))
+    return coordinates
 
 
 @compiled(fastmath=True)

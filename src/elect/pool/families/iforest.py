@@ -67,29 +67,8 @@ class IForest(Family):
         return FittedIForest(forests, read_only(shifts), work.n_rows, work.n_jobs)
 
     def restore(self, stored: Stored) -> "FittedIForest":
-        features = stored.indices("features", (None, None, None), np.uint32, stored.n_features)
-        trials, trees, nodes = features.shape
-        # The threshold of a leaf is infinite.
-        found = {
-            name: stored.array(name, features.shape, kind, finite=name != "thresholds") for name, kind in _TREES.items()
-        }
-        depths = stored.array("depths", (trials, trees), np.int32)
-        # The right child follows the left one; at an infinite threshold nothing goes right.
-        right = np.isfinite(found["thresholds"])
-        require_below(found["children"].astype(np.int64) + right, nodes)
-        if np.isnan(found["thresholds"]).any() or not bool(((depths >= 0) & (depths <= nodes)).all()):
-            raise StoreError("The trees of its forest are damaged.")
-        # A score is a power of a path: what no path can be would make it infinite.
-        if not bool(((found["paths"] >= 0) & (found["paths"] <= 2 * nodes + 2 * LONGEST_PATH)).all()):
-            raise StoreError("The paths of its forest are damaged.")
-        forests = tuple(
-            kernels.iforest.Forest(
-                depths=depths[trial],
-                **{name: read_only(found[name][trial], kind) for name, kind in _TREES.items()},
-            )
-            for trial in range(trials)
-        )
-        return FittedIForest(forests, stored.array("shifts", (trials,)), stored.count("n_rows"), stored.n_jobs)
+        forests = stored_forests(stored)
+        return FittedIForest(forests, stored.array("shifts", (len(forests),)), stored.count("n_rows"), stored.n_jobs)
 
     def pieces(self, params: Params) -> tuple[Piece, ...]:
         return (Piece(self.name, params["max_features"], _COST),)
@@ -115,8 +94,38 @@ class FittedIForest:
         return total / len(self.forests)
 
     def plain(self) -> tuple[Numbers, Arrays]:
-        trees = {name: np.stack([getattr(forest, name) for forest in self.forests]) for name in (*_TREES, "depths")}
-        return {"n_rows": self.n_rows}, {**trees, "shifts": self.shifts}
+        return {"n_rows": self.n_rows}, {**forest_arrays(self.forests), "shifts": self.shifts}
+
+
+def forest_arrays(forests: "Sequence[kernels.iforest.Forest]") -> Arrays:
+    """Forests as plain arrays, one after the other."""
+    return {name: np.stack([getattr(forest, name) for forest in forests]) for name in (*_TREES, "depths")}
+
+
+def stored_forests(stored: Stored) -> "tuple[kernels.iforest.Forest, ...]":
+    """The forests that such arrays came from. They may come from a file: a walk through them must end in a leaf."""
+    features = stored.indices("features", (None, None, None), np.uint32, stored.n_features)
+    trials, trees, nodes = features.shape
+    # The threshold of a leaf is infinite.
+    found = {
+        name: stored.array(name, features.shape, kind, finite=name != "thresholds") for name, kind in _TREES.items()
+    }
+    depths = stored.array("depths", (trials, trees), np.int32)
+    # The right child follows the left one; at an infinite threshold nothing goes right.
+    right = np.isfinite(found["thresholds"])
+    require_below(found["children"].astype(np.int64) + right, nodes)
+    if np.isnan(found["thresholds"]).any() or not bool(((depths >= 0) & (depths <= nodes)).all()):
+        raise StoreError("The trees of its forest are damaged.")
+    # A score is a power of a path: what no path can be would make it infinite.
+    if not bool(((found["paths"] >= 0) & (found["paths"] <= 2 * nodes + 2 * LONGEST_PATH)).all()):
+        raise StoreError("The paths of its forest are damaged.")
+    return tuple(
+        kernels.iforest.Forest(
+            depths=depths[trial],
+            **{name: read_only(found[name][trial], kind) for name, kind in _TREES.items()},
+        )
+        for trial in range(trials)
+    )
 
 
 FAMILY = IForest()

@@ -39,10 +39,29 @@ class Forest:
 
     @classmethod
     def grow(
-        cls, X: NDArray[np.float32], max_features: float, n_trees: int, trial: int, seed: int, n_jobs: int = 1
+        cls,
+        X: NDArray[np.float32],
+        max_features: float,
+        n_trees: int,
+        trial: int,
+        seed: int,
+        n_jobs: int = 1,
+        max_samples: int = MAX_SAMPLES,
     ) -> "Forest":
         """The first trees are the same however many are grown."""
-        return grow_forests(X, max_features, n_trees, (trial,), seed, n_jobs)[0]
+        return grow_forests(X, max_features, n_trees, (trial,), seed, n_jobs, max_samples)[0]
+
+    def leaves(self, X: NDArray[np.float32], n_jobs: int = 1) -> NDArray[np.uint16]:
+        """The leaf that each row falls into, in each tree (rows, trees)."""
+        out = np.empty((len(X), len(self.depths)), dtype=np.uint16)
+
+        def work(piece: int, _: int) -> None:
+            start = piece * _ROWS_AT_ONCE
+            stop = min(start + _ROWS_AT_ONCE, len(X))
+            _leaves(X, self.features, self.thresholds, self.children, self.depths, start, stop, out)
+
+        run_chunks(work, -(-len(X) // _ROWS_AT_ONCE), 1, n_jobs)
+        return out
 
     def path_sums(self, X: NDArray[np.float32], prefixes: tuple[int, ...], n_jobs: int = 1) -> FloatArray:
         """The summed path length of each row over the first trees, for each number of trees (prefixes, rows)."""
@@ -56,12 +75,18 @@ class Forest:
 
 
 def grow_forests(
-    X: NDArray[np.float32], max_features: float, n_trees: int, trials: Sequence[int], seed: int, n_jobs: int = 1
+    X: NDArray[np.float32],
+    max_features: float,
+    n_trees: int,
+    trials: Sequence[int],
+    seed: int,
+    n_jobs: int = 1,
+    max_samples: int = MAX_SAMPLES,
 ) -> list[Forest]:
-    """A forest a trial, the trees of all of them grown side by side."""
+    """A forest a trial, the trees of all of them grown side by side, each on at most so many rows."""
     announce_compilation(_grow, _walk)
     n, d = X.shape
-    sample = min(MAX_SAMPLES, n)
+    sample = min(max_samples, n)
     n_nodes = 2 * sample
     forests = [
         Forest(
@@ -289,3 +314,13 @@ def _walk(X, features, thresholds, children, paths, depths, prefixes, n_trees, s
                 if prefixes[c] == tree + 1:
                     for p in range(size):
                         out[c, first + p] = sums[p]
+
+
+@compiled()
+def _leaves(X, features, thresholds, children, depths, start, stop, out):  # type: ignore[no-untyped-def]
+    for tree in range(depths.shape[0]):
+        for i in range(start, stop):
+            node = np.uint32(0)
+            for _ in range(depths[tree]):
+                node = children[tree, node] + np.uint32(X[i, features[tree, node]] > thresholds[tree, node])
+            out[i, tree] = node
