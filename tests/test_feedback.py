@@ -128,6 +128,26 @@ def test_answers_elect_one_of_the_best_models(database: MetaDatabase) -> None:
     assert np.mean([place(make_task(seed, n=150)) for seed in range(40, 52)]) < 5.0
 
 
+def test_to_find_is_to_learn_first_where_nothing_was_found() -> None:
+    evidence, _ = two_groups()
+    feedback = Feedback.of(evidence, aim="find")
+    told_no, learnt = [], []
+    for _ in range(17):
+        row = feedback.ask()
+        chance = feedback.chance
+        chance[[answer.row for answer in feedback.answers]] = -1
+        learnt.append(row == feedback.ask("learn") and row != chance.argmax())
+        assert learnt[-1] or row == chance.argmax()
+        feedback.tell(row, False)
+        told_no.append(row)
+    assert len(set(told_no)) == 17
+    assert [place for place, is_learning in enumerate(learnt) if is_learning] == [10, 13, 16]
+    feedback.tell(feedback.ask(), True)
+    chance = feedback.chance
+    chance[[answer.row for answer in feedback.answers]] = -1
+    assert feedback.ask() == chance.argmax()
+
+
 @pytest.mark.parametrize("aim", ["learn", "find"])
 def test_asks_each_row_once(aim: Any) -> None:
     evidence, y = two_groups(25)

@@ -1,16 +1,19 @@
 """Which row to ask about next.
 
-``find`` asks for the likeliest outlier not yet asked about. ``learn`` asks for the row whose answer is expected to make
-the others surest: by how much it would lessen the variance of the rows that matter, those that could be either, times
-a power of its own chance to be an outlier, since a yes is rarer, tells more, and places its row; and times how unsure
-it is itself, so that no question is spent on what is known. Rows that tell something about themselves (mutual
-information) are shortlisted, then judged by what they tell about others.
+``find`` asks for the likeliest outlier not yet asked about, unless it has long asked in vain. ``learn`` asks for the
+row whose answer is expected to make the others surest: by how much it would lessen the variance of the rows that
+matter, those that could be either, times a power of its own chance to be an outlier, since a yes is rarer, tells more,
+and places its row; and times how unsure it is itself, so that no question is spent on what is known. Rows that tell
+something about themselves (mutual information) are shortlisted, then judged by what they tell about others.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from elect.answers.cuts import LeafTable
 from elect.answers.laplace import Belief
 from elect.answers.space import Placed, RowSpace
 from elect.support.arrays import FloatArray, IntArray
@@ -33,22 +36,23 @@ def most_likely(log_odds: FloatArray, open_rows: NDArray[np.bool_]) -> int:
 def most_telling(
     space: RowSpace,
     rows: Placed,
+    heights: LeafTable,
     log_odds: FloatArray,
     open_rows: NDArray[np.bool_],
     belief: Belief | None,
-    covariance: FloatArray,
+    covariance: Callable[[IntArray], FloatArray],
     order: IntArray,
 ) -> int:
     """The open row whose answer is expected to tell most about all rows.
 
-    ``covariance`` (rows, answers) is with the answered rows; ``order`` is all rows in a random order, fixed for the
-    session: long tables are judged by the likeliest rows and the first of it.
+    ``covariance`` of some rows is with the answered ones (some, answers); ``order`` is all rows in a random order,
+    fixed for the session: long tables are judged by the likeliest rows and the first of it.
     """
     likely = _largest(np.where(open_rows, log_odds, -np.inf), _CONSIDERED)
     considered = np.union1d(likely, order[:_CONSIDERED])
     considered = considered[open_rows[considered]]
-    known = None if belief is None else belief.explained(covariance[considered])
-    variance = space.variance(rows.at(considered))
+    known = None if belief is None else belief.explained(covariance(considered))
+    variance = space.variance(rows.at(considered), heights)
     if known is not None:
         variance = np.maximum(variance - np.square(known).sum(axis=0), 1e-9)
     chance = _chance(log_odds[considered], variance)
@@ -57,7 +61,7 @@ def most_telling(
     drawn = np.isin(considered, order[:_DRAWN])
     drawn[_largest(chance, _LIKELIEST)] = True
     asked_after = np.flatnonzero(drawn)
-    both = space.covariance(rows.at(considered[short]), rows.at(considered[asked_after]))
+    both = space.covariance(rows.at(considered[short]), rows.at(considered[asked_after]), heights)
     if known is not None:
         both -= known[:, short].T @ known[:, asked_after]
     either = chance * (1 - chance)

@@ -2,9 +2,9 @@
 
 Two rows are alike in three ways. They lie close in every column: by the place of a value among the others, which knows
 no scale, and by the value itself on a scale that keeps far ones apart; the likeness falls with the sum of the
-distances, as exp(-distance / length). Random cuts of the table keep them together (``cuts``). And the models and the
-cells say the same of them, or they are odd in the same way: that part is linear in the signals, so that answers shift
-the weight of each signal and of each kind.
+distances, as exp(-distance / length). Random cuts of the table keep them together (``cuts``), in trees that count more
+the better they foretell the answers. And the models and the cells say the same of them, or they are odd in the same
+way: that part is linear in the signals, so that answers shift the weight of each signal and of each kind.
 
 Chosen on the OddBench tasks, a part of the tables with wrong values and the wild tasks: the amplitudes, the length and
 the cuts. There, places beside values are better than the values alone, squared distances, a sum over columns, distances
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elect.answers.cuts import Cuts, Leaves, add_together
+from elect.answers.cuts import Cuts, LeafTable, Leaves, add_moves, add_own, add_together
 from elect.errors import InvalidInput
 from elect.support.arrays import FloatArray, read_only
 from elect.support.compiled import compiled
@@ -109,19 +109,35 @@ class RowSpace:
         centred = np.where(self.signal_scale > 0, (signals - self.signal_center) / scale, 0.0)
         return Placed(_coordinates(columns, self.grid, self.spread), self.cuts.leaves(columns), centred)
 
-    def covariance(self, some: Placed, others: Placed) -> FloatArray:
-        """How much what is learned about one row says about another (some x others)."""
+    def closeness(self, some: Placed, others: Placed) -> FloatArray:
+        """The covariance without the cuts (some x others): it does not depend on the answers."""
         out = np.empty((len(some), len(others)))
         _near(some.coordinates, others.coordinates, 1.0 / self.length, AMPLITUDE**2, out)
-        add_together(some.leaves, others.leaves, CUTS_AMPLITUDE**2, out)
         out += SIGNAL_AMPLITUDE**2 * (some.signals @ others.signals.T)
         return out
 
-    def variance(self, rows: Placed) -> FloatArray:
+    def heights(self, trees: FloatArray) -> LeafTable:
+        """By how much sharing a leaf adds to the covariance, where each tree counts so much (trees,)."""
+        heights: LeafTable = self.cuts.worth * (CUTS_AMPLITUDE**2 / len(trees) * trees[:, None]).astype(np.float32)
+        return heights
+
+    def covariance(self, some: Placed, others: Placed, heights: LeafTable) -> FloatArray:
+        """How much what is learned about one row says about another (some x others)."""
+        out = self.closeness(some, others)
+        add_together(some.leaves, others.leaves, heights, out)
+        return out
+
+    def variance(self, rows: Placed, heights: LeafTable) -> FloatArray:
         """The covariance of each row with itself (rows,)."""
-        likeness = AMPLITUDE**2 + CUTS_AMPLITUDE**2
-        own: FloatArray = likeness + SIGNAL_AMPLITUDE**2 * np.square(rows.signals).sum(axis=1)
+        own: FloatArray = AMPLITUDE**2 + SIGNAL_AMPLITUDE**2 * np.square(rows.signals).sum(axis=1)
+        add_own(rows.leaves, heights, own)
         return own
+
+    def shift(self, rows: Placed, others: Placed, dual: FloatArray, heights: LeafTable) -> FloatArray:
+        """The covariance of rows with others, times the dual of these (rows,)."""
+        moved: FloatArray = self.closeness(rows, others) @ dual
+        add_moves(rows.leaves, others.leaves, dual, heights, moved)
+        return moved
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {

@@ -128,8 +128,8 @@ class TableFound:
         odds = np.array(self._log_odds)
         odds[self._asked] = self._feedback.log_odds
         if self._told and len(self._asked) < len(odds):
-            model, (others, placed) = self._feedback.model, self._others
-            odds[others] += model.space.covariance(placed, model.answered) @ model.dual
+            others, placed = self._others
+            odds[others] += self._feedback.model.shift_of(placed)
         chance = chance_of(odds)
         for row, said in self._told.items():
             if said is not None:
