@@ -171,10 +171,18 @@ def test_a_no_against_all_evidence_is_asked_about_once_more() -> None:
         feedback.tell(row, False)
     assert feedback.doubted == 60
     assert feedback.ask() == 60
-    assert feedback.ask("find") not in (60, 120, 121)
+    assert feedback.ask("find") == 60
     feedback.tell(60, False)
     assert feedback.doubted is None
     assert feedback.ask() != 60
+
+
+def test_to_find_only_a_no_to_a_nearly_sure_row_is_asked_about_again() -> None:
+    feedback = Feedback.of(sure_of(60, 1.5))
+    for row in (60, 120, 121):
+        feedback.tell(row, False)
+    assert feedback.ask("learn") == 60
+    assert feedback.ask("find") not in (60, 120, 121)
 
 
 def test_a_slip_is_mended_by_the_second_look() -> None:
@@ -183,6 +191,20 @@ def test_a_slip_is_mended_by_the_second_look() -> None:
         feedback.tell(row, said)
     assert feedback.tell(feedback.ask(), True) == "Row 60 was answered no before: yes counts now."
     assert feedback.flagged[60]
+
+
+def test_models_expected_alike_are_told_apart_by_the_history(database: MetaDatabase) -> None:
+    task = make_task(3, n=80)
+    feedback = session(database, task)
+    election = feedback._election
+    assert election is not None
+    chance = np.full(80, 0.3)
+    alike = replace(database, calibration=None)
+    pick = AnsweredElection(alike, ReplayedScores({name: np.zeros(80) for name in SMALL_POOL.ids})).elect(
+        chance, {0: True}
+    )
+    usual = database.performance.ranks().mean(axis=0)
+    assert pick.model_id == database.performance.model_ids[int(usual.argmin())]
 
 
 def test_only_a_no_of_this_session_to_a_likely_row_is_doubted() -> None:

@@ -1,7 +1,8 @@
 """The model that the answers elect: the one expected to find most, by the chances of the rows after them.
 
-Two opinions count alike: the chances of the session, in which an answer speaks for similar rows, and those of the
-models, in which an answer speaks for the models that foretold it. Together they elect better than either.
+Two opinions count alike: what is expected by the chances of the session, in which an answer speaks for similar rows,
+and by those of the models, in which an answer speaks for the models that foretold it. Together they elect better than
+either. Models that are expected to find about as much are told apart by how they did in the history.
 """
 
 from collections.abc import Mapping
@@ -24,6 +25,10 @@ from elect.paper.steps import candidates
 from elect.strategies import select
 from elect.support import wording
 from elect.support.arrays import FloatArray
+
+HISTORY = 0.01
+"""How much average precision lies between the best and the worst mean rank in the history, in doubt. On the OddBench
+tasks it gains after five answers, and later nothing; with ten times as much, the answers no longer count enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +53,9 @@ class AnsweredElection:
         if not answers:
             return self.unlabelled
         told = len(answers)
-        expected = expected_performance(self.table.rows, self._shared(chance, answers))
-        order = np.argsort(-expected, kind="stable")
+        expected = self._expected(chance, answers)
+        usual = self.database.performance.ranks().mean(axis=0) / len(expected)
+        order = np.argsort(HISTORY * usual - expected, kind="stable")
         settings, performance = self.database.settings, self.database.performance.values
         # The historical tasks whose gaps resemble the expected ones, on models spread over the whole ranking.
         neighbors = neighbors_by_performance(
@@ -75,13 +81,16 @@ class AnsweredElection:
             reason=f"{given}: with what they say it is expected to find most",
         )
 
-    def _shared(self, chance: FloatArray, answers: Mapping[int, bool]) -> FloatArray:
-        """Halfway between the chances of the session and those of the models, where the history tells their quality."""
+    def _expected(self, chance: FloatArray, answers: Mapping[int, bool]) -> FloatArray:
+        """What each model is expected to find (models,): by the session, and by the models themselves where the history
+        tells their quality."""
+        expected = expected_performance(self.table.rows, chance)
         if not tells_quality(self.database):
-            return chance
+            return expected
         models = posterior_of(self.database, self.table)
         models.hear(answers)
-        halfway: FloatArray = (chance + placed(models.outlier_chance(), answers, models.wrong)) / 2
+        says = placed(models.outlier_chance(), answers, models.wrong)
+        halfway: FloatArray = (expected + expected_performance(self.table.rows, says)) / 2
         return halfway
 
 

@@ -34,10 +34,10 @@ TRUST = 0.5
 unlike its history. Chosen with the amplitudes of the space: with less trust tables with wrong values gain more from
 the first answers; on rare classes anything from 0.4 to 0.8 is within the error."""
 
-DOUBTED = 0.7
+DOUBTED = {"learn": 0.7, "find": 0.9}
 """A row that the table alone gives at least this chance, and that is answered no, is asked about once more: people do
 slip. With one answer in ten wrong, twenty answers then help on tables with wrong values too; where all are right hardly
-a question is lost."""
+a question is lost. To find, a question is dearer."""
 
 _TIRED, _EVERY = 10, 3
 """After so many answers that were all no, to find is to learn first what the person means: every third question is for
@@ -126,18 +126,18 @@ class Feedback:
     def ask(self, aim: Literal["learn", "find"] | None = None) -> int:
         """The row to ask about next, by the aim of the session or another; an error once every row was asked about.
 
-        To learn, a row may be asked about once more: ``doubted`` tells.
+        A row may be asked about once more: ``doubted`` tells.
         """
         wanted = self.aim if aim is None else _checked_aim(aim)
         is_open = np.ones(self.n_rows, dtype=bool)
         is_open[list(self._answers)] = False
         if not is_open.any():
             raise InvalidInput(f"Every one of the {self.n_rows:,} rows was asked about already.")
-        if wanted == "find" and not self._in_vain:
-            return most_likely(self._log_odds, is_open)
-        doubted = self.doubted if wanted == "learn" else None
+        doubted = self._doubted(wanted)
         if doubted is not None:
             return doubted
+        if wanted == "find" and not self._in_vain:
+            return most_likely(self._log_odds, is_open)
         log_odds = TRUST * self._log_odds
         return most_telling(
             self._space, self._rows, self._heights, log_odds, is_open, self._belief, self._covariance, self._order
@@ -153,8 +153,11 @@ class Feedback:
     @property
     def doubted(self) -> int | None:
         """A row that was answered no, some answers ago and once, although nearly all speaks for it."""
+        return self._doubted(self.aim)
+
+    def _doubted(self, aim: str) -> int | None:
         for row in list(self._answers)[:-_LATER]:
-            if self._answers[row] is False and self._times[row] == 1 and expit(self._prior[row]) >= DOUBTED:
+            if self._answers[row] is False and self._times[row] == 1 and expit(self._prior[row]) >= DOUBTED[aim]:
                 return row
         return None
 
