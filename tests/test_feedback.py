@@ -218,6 +218,28 @@ def test_only_a_no_of_this_session_to_a_likely_row_is_doubted() -> None:
         assert feedback.doubted is None
 
 
+def test_the_threshold_is_higher_where_hardly_anything_but_outliers_was_asked_about() -> None:
+    evidence, y = two_groups()
+    yes, no = np.flatnonzero(y), np.flatnonzero(~y)
+    feedback, seen = Feedback.of(evidence), []
+    for row in yes[:10]:
+        seen.append(feedback.threshold)
+        feedback.tell(int(row), True)
+        assert feedback.flagged[yes[: len(seen)]].all()
+    assert seen[0] == 0.5
+    assert (np.diff(seen) > 0).all()
+    assert feedback.threshold < feedback.chance[yes[:10]].min()
+    feedback.tell(int(no[20]), None)
+    assert feedback.threshold > seen[-1]
+    for row in no[:10]:
+        before = feedback.threshold
+        feedback.tell(int(row), False)
+        assert feedback.threshold < before
+    assert feedback.threshold == 0.5
+    feedback.tell(int(no[10]), False)
+    assert feedback.threshold == 0.5
+
+
 def test_answered_rows_are_flagged_as_answered() -> None:
     evidence, y = two_groups()
     evidence = replace(evidence, log_odds=np.where(y, 3.0, -3.0))

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from elect.cli.screen import stderr, tell
-from elect.detect.threshold import EVEN
+from elect.detect.threshold import threshold_of
 from elect.support import wording
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def first_rows(election: "Election") -> str | None:
         return None
     sample, treatment = election.opened.sample, election.treatment
     names = (sample.row_ids if treatment is None else treatment.row_ids(sample))[election.drawn]
-    odd = int((said.scores > EVEN).sum())
+    odd = int((said.scores > threshold_of(said.scores, "auto", "committee")).sum())
     first = said.scores.argsort()[::-1][: min(max(odd, 1), 3)]
     rows = ", ".join(wording.short(str(names[int(at)]), 30) for at in first)
     return f"at first look {wording.count(odd)} of {wording.count(len(names), 'row')} odd, most of all {rows}"

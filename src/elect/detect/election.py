@@ -19,7 +19,7 @@ from elect.detect.detection import Detection, Evaluation, doubts_of, evaluate
 from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
 from elect.detect.scorers import TableScorer, cells_of
-from elect.detect.threshold import threshold_of
+from elect.detect.threshold import EVEN, threshold_of
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.shipped import row_scorer_of
@@ -246,7 +246,8 @@ class Election:
                 labels = read_labels(said.label)
             except TableError as error:
                 notes = (*notes, str(error))
-        threshold = threshold_of(scores, options.contamination, options.scorer)
+        chance = EVEN if feedback is None else feedback.threshold
+        threshold = threshold_of(scores, options.contamination, options.scorer, chance)
         return Detection(
             opened=opened,
             options=options,

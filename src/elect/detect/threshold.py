@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+from scipy.special import logit
 
 from elect.committee.scorer import chance_of
 from elect.support import wording
@@ -11,8 +12,8 @@ from elect.support.arrays import FloatArray
 CUTOFF = 3.5
 """Robust standard deviations above the median: the rule for a model's scores."""
 
-EVEN = 0.0
-"""Log-odds: the rule for the committee's. A row above it is rather an outlier than not."""
+EVEN = 0.5
+"""The chance that is the rule for the committee. A row above it is rather an outlier than not."""
 
 Scorer = Literal["committee", "model"]
 
@@ -34,10 +35,12 @@ def rule_of(threshold: float, contamination: float | Literal["auto"], scorer: Sc
     return rule if scorer == "committee" else f"{rule}, {CUTOFF:g} robust deviations over the median"
 
 
-def threshold_of(scores: FloatArray, contamination: float | Literal["auto"], scorer: Scorer) -> float:
+def threshold_of(
+    scores: FloatArray, contamination: float | Literal["auto"], scorer: Scorer, chance: float = EVEN
+) -> float:
     """The threshold of these scores: rows above it are outliers.
 
-    A share is the score that so many rows lie above. ``"auto"`` is an even chance where the committee scores. For the
+    A share is the score that so many rows lie above. ``"auto"`` is a ``chance`` where the committee scores. For the
     scores of a model it is a modified z-score of 3.5 (Iglewicz and Hoaglin, 1993): a score is outlying if it lies more
     than 3.5 robust standard deviations (the median absolute deviation over 0.6745) above the median. Unlike a share
     both can find no outlier, or many.
@@ -49,7 +52,7 @@ def threshold_of(scores: FloatArray, contamination: float | Literal["auto"], sco
     if contamination != "auto":
         return float(np.percentile(scores, 100 * (1 - contamination)))
     if scorer == "committee":
-        return EVEN
+        return float(logit(chance))
     middle = float(np.median(scores))
     spread = float(np.median(np.abs(scores - middle))) / 0.6745
     return middle + CUTOFF * spread

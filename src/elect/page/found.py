@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
     from elect.page.product import TableProduct
 
-THRESHOLD = 0.5
-"""A row is flagged that is rather an outlier than not."""
-
 _YES, _NO = 0.95, 0.05
 _UNKNOWN = 1e-4
 _FIRST_REASONS = 100
@@ -140,7 +137,7 @@ class TableFound:
             chance=chance,
             kind=self._kinds,
             kinds=("", *KINDS),
-            threshold=THRESHOLD,
+            threshold=self._feedback.threshold,
             pick=None if selection is None else selection.model_id,
             left=str(self._feedback.left) if whole else None,
         )
