@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 # The first call of a compiled function takes seconds where nothing is cached yet: no example has a deadline.
 settings.register_profile("elect", deadline=None)
 settings.load_profile("elect")
+
+# Run in the background of a shell, tests inherit that Ctrl-C is ignored, and so would every command that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

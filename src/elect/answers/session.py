@@ -44,9 +44,10 @@ _TIRED, _EVERY = 10, 3
 that. More outliers are found so on the OddBench and the wild tasks; 3, 5 and 10 do about as well."""
 
 _STRICTER, _SOON = 0.45, 4
-"""The threshold is up to so much higher if all answers are yes, half of it after so many. With questions that find, ten
-of them, F1 of the flags is 0.836 instead of 0.807 on left-out tables with wrong values, 0.234 instead of 0.201 on rare
-classes, 0.421 instead of 0.384 on the wild tasks; with questions that learn, where yes and no come in turns, it stays."""
+"""The threshold is up to so much higher if all answers are yes, half of it after so many. With questions that find,
+ten of them, F1 of the flags is 0.836 instead of 0.807 on left-out tables with wrong values, 0.234 instead of 0.201 on
+rare classes, 0.421 instead of 0.384 on the wild tasks; with questions that learn, where yes and no come in turns, it
+stays."""
 
 _LATER = 2
 """So many answers later: a second look should be a fresh one."""
