@@ -12,6 +12,7 @@ from elect.support import wording
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from elect.answers import Feedback
     from elect.core import Selection
@@ -88,6 +89,7 @@ class Question:
         self._frame, self._names, self._Z = election.cells, names, election.scorer.work.Z
         self._steps: dict[str, ColumnStep] = {step.column: step for step in election.treatment.steps}
         self._read: dict[str, FloatArray | None] = {}
+        self._frequent: dict[str, str] = {}
         self._sources = [feature.source for feature in election.treatment.features]
 
     def name(self, row: int) -> str:
@@ -104,6 +106,8 @@ class Question:
             if column in self._steps:
                 value, usual = describe(self._steps[column], self._frame, row)
                 value, numbers = wording.short(value, 40), self._numbers(column)
+            if numbers is None and not self._is_text(column):
+                usual = self._most_frequent(column)
             facts = ", ".join(fact for fact in (standing(self._frame[column], row, numbers), usual) if fact)
             lines.append(f"  {wording.short(column, 30):{width}}  {value:<20}  {facts}".rstrip())
         if len(shown) > MOST_COLUMNS:
@@ -117,6 +121,15 @@ class Question:
             ordered = encoder.kind in ("number", "time")
             self._read[column] = encoder.encode(self._frame[column])[:, 0] if ordered else None
         return self._read[column]
+
+    def _is_text(self, column: str) -> bool:
+        return column in self._steps and self._steps[column].encoder.kind == "text"
+
+    def _most_frequent(self, column: str) -> str:
+        """What is usual in a column of words, read once."""
+        if column not in self._frequent:
+            self._frequent[column] = most_frequent(self._frame[column])
+        return self._frequent[column]
 
     def _by_unusual(self, row: int) -> list[str]:
         """All columns, those in which the row is farthest from the middle first, those without a part last."""
@@ -132,22 +145,46 @@ def standing(column: "pl.Series", row: int, numbers: "FloatArray | None" = None)
     >>> column = pl.Series(["1", "2", "3", "90", None])
     >>> numbers = np.array([1.0, 2.0, 3.0, 90.0, 2.5])
     >>> [standing(column, row, numbers) for row in (0, 2, 3, 4)]
-    ['the lowest', 'higher than 50% of rows', 'the highest', 'as in 20% of rows']
+    ['the lowest', 'higher than 50% of rows', 'the highest', 'as in no other row']
+    >>> standing(pl.Series(["0", "0", "5"]), 0, np.array([0.0, 0.0, 5.0]))
+    'the lowest, as in 67% of rows'
     >>> standing(pl.Series(["a", "b", "b"]), 1)
     'as in 67% of rows'
     """
     missing = column.is_null().to_numpy()
     if numbers is None or missing[row]:
-        same = missing if missing[row] else (column == column[row]).fill_null(False).to_numpy()
-        return f"as in {wording.percent(float(same.mean()))} of rows"
+        return _alike(missing if missing[row] else (column == column[row]).fill_null(False).to_numpy())
     known, value = numbers[~missing], numbers[row]
     below, above = float((known < value).mean()), float((known > value).mean())
     if not below and not above:
         return "as in all rows"
     if not above or not below:
-        return "the highest" if not above else "the lowest"
+        end = "the highest" if not above else "the lowest"
+        same = ~missing & (numbers == value)
+        return f"{end}, {_alike(same)}" if same.sum() > 1 else end
     word, share = ("higher", below) if below >= above else ("lower", above)
     return f"{word} than {wording.percent(share)} of rows"
+
+
+def _alike(same: "NDArray[np.bool_]") -> str:
+    """How many rows hold the same value, the row itself among them."""
+    return f"as in {wording.percent(float(same.mean()))} of rows" if same.sum() > 1 else "as in no other row"
+
+
+def most_frequent(column: "pl.Series") -> str:
+    """The value that most rows of a column hold, the first of equals; nothing where no value stands twice.
+
+    >>> import polars as pl
+    >>> [most_frequent(pl.Series(values)) for values in (["a", "b", "b"], ["b", "a", "a", "b", "c"], ["a", None, None])]
+    ['mostly b', 'most often a, 40%', '']
+    """
+    known = column.drop_nulls()
+    if known.n_unique() == len(known):
+        return ""
+    value = known.mode().sort()[0]
+    share = float((known == value).sum()) / len(column)
+    shown = wording.cell(value, longest=40)
+    return f"mostly {shown}" if share > 0.5 else f"most often {shown}, {wording.percent(share)}"
 
 
 def _say(text: str) -> None:
