@@ -1,9 +1,9 @@
 """Above which score a row is an outlier."""
 
+from math import log
 from typing import Literal
 
 import numpy as np
-from scipy.special import logit
 
 from elect.committee.scorer import chance_of
 from elect.support import wording
@@ -52,7 +52,7 @@ def threshold_of(
     if contamination != "auto":
         return float(np.percentile(scores, 100 * (1 - contamination)))
     if scorer == "committee":
-        return float(logit(chance))
+        return log(chance / (1 - chance))
     middle = float(np.median(scores))
     spread = float(np.median(np.abs(scores - middle))) / 0.6745
     return middle + CUTOFF * spread
