@@ -14,6 +14,7 @@ from .tables import TextTable
 PAGE = "results-rows.md"
 TESTBEDS = ("odd", "errors", "wild")
 _COLORS = {"elect, learn": ACCENT, "elect, find": SECOND}
+_FOUND = (20, 50)
 
 
 def write_rows(folder: Path, results: Path) -> None:
@@ -133,12 +134,13 @@ def every_task_section(result: Mapping[str, Any]) -> Iterator[str]:
     for method in dict.fromkeys(row["method"] for row in result["answers"]):
         right, wrong = ([of[method, share, n] for n in counts] for share in (0.0, 0.1))
         shown = (f"{_ap(r['mean_ap'])} ({_ap(w['mean_ap'])})" for r, w in zip(right, wrong, strict=True))
-        rows.append((method, *shown, f"{right[-1]['found']:.1f}"))
-    heads = (*(f"{n} answers" for n in counts), f"found of {counts[-1]}")
+        rows.append((method, *shown, *(f"{of[method, 0.0, n]['found']:.1f}" for n in _FOUND)))
+    heads = (*(f"{n} answers" for n in counts), *(f"found of {n}" for n in _FOUND))
     yield TextTable(("method", *heads), tuple(rows)).markdown()
     for share, words in ((0.0, "all answers right"), (0.1, "one in ten wrong")):
         row = of["elect, learn", share, 20]
         yield f"*elect, learn*, 20 answers, {words}: gain {row['gain']:+.3f} ± {row['gain_error']:.3f}."
+    yield from _worse(result)
 
 
 def answers_section(bed: str, result: Mapping[str, Any]) -> Iterator[str]:
@@ -161,9 +163,8 @@ def answers_section(bed: str, result: Mapping[str, Any]) -> Iterator[str]:
             f"{_ap(r['mean_ap'])} ({_ap(w['mean_ap'])})" if r and w else _ap(r and r["mean_ap"])
             for r, w in zip(right, wrong, strict=True)
         ]
-        last = right[-1]
-        rows.append((method, *cells, "" if last is None else f"{last['found']:.1f}"))
-    heads = ("method", *(f"{n} answers" for n in counts), f"found of {counts[-1]}")
+        rows.append((method, *cells, *(f"{of[method, 0.0, n]['found']:.1f}" for n in _FOUND)))
+    heads = ("method", *(f"{n} answers" for n in counts), *(f"found of {n}" for n in _FOUND))
     yield TextTable(heads, tuple(rows)).markdown()
     ranks = [
         (method, *(f"{of[method, 0.0, n]['mean_rank']:.0f}" for n in counts))
@@ -173,9 +174,15 @@ def answers_section(bed: str, result: Mapping[str, Any]) -> Iterator[str]:
     if ranks:
         yield "Mean rank of the elected model among all of the pool, 1 the best:"
         yield TextTable(("aim", *(f"{n} answers" for n in counts)), tuple(ranks)).markdown()
-    worse = [row for row in result["answers"] if row["wrong"] == 0.0 and row["n"] == 10 and row["method"] in _COLORS]
-    for row in worse:
-        yield f"*{row['method']}*: {_percent(row['worse'])} of the tasks are worse by more than 0.02 after 10 answers."
+    yield from _worse(result)
+
+
+def _worse(result: Mapping[str, Any]) -> Iterator[str]:
+    """On how many tasks answers did harm."""
+    for row in result["answers"]:
+        if row["wrong"] == 0.0 and row["n"] == 10 and row["method"] in _COLORS:
+            share = f"{_percent(row['worse'])} of the tasks"
+            yield f"*{row['method']}*: {share} are worse by more than 0.02 after 10 answers."
 
 
 def draw_curves(result: Mapping[str, Any]) -> Any:
