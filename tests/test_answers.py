@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elect.answers import AnsweredElection
 from elect.answers.electing import posterior_of, ranks_of
+from elect.answers.left import remaining
 from elect.answers.opening import committee_evidence, scorer_of
 from elect.answers.posterior import RankedTable
 from elect.bench.answers import AnswerTask, run_answers, simulate, summarise
@@ -92,11 +95,17 @@ def test_bad_runs_are_refused() -> None:
         run_answers("wild", methods=["magic"])
 
 
-@pytest.mark.parametrize("expected", [1e-6, 0.3, 1.0, 7.5, 60.0, 4e3, 1e5])
-def test_the_interval_of_what_is_left_is_that_of_the_negative_binomial(expected: float) -> None:
-    from scipy.stats import nbinom
-
-    from elect.answers.left import SHAPE, _quantile
-
-    found = [_quantile(share, expected) for share in (0.05, 0.5, 0.95)]
-    assert found == nbinom.ppf([0.05, 0.5, 0.95], SHAPE, SHAPE / (SHAPE + expected)).tolist()
+@given(st.integers(0, 99), st.integers(0, 60), st.floats(-30, 30), st.floats(0, 5), st.floats(-8, 8))
+def test_what_is_left_lies_in_its_interval_among_the_open_rows(
+    seed: int, n_open: int, level: float, width: float, moved: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    prior = level + width * rng.normal(size=60)
+    is_open = rng.permutation(60) < n_open
+    left = remaining(prior, prior + moved * rng.random(60), is_open)
+    assert 0 <= left.low <= left.expected + 0.5 <= left.high + 1 <= n_open + 1
+    assert left.expected <= n_open
+    # A row less among the open ones never makes it more.
+    fewer = is_open.copy()
+    fewer[np.flatnonzero(is_open)[:1]] = False
+    assert remaining(prior, prior, fewer).expected <= remaining(prior, prior, is_open).expected

@@ -377,11 +377,24 @@ def test_the_number_left_follows_the_answers() -> None:
     evidence = replace(evidence, log_odds=np.full(400, float(logit(0.1))))
     fresh = Feedback.of(evidence)
     assert fresh.left.low <= 40 <= fresh.left.high
-    assert fresh.left.expected == pytest.approx(expit(evidence.log_odds).sum())
     feedback = told(Feedback.of(evidence), y, 40)
     truly = int(y.sum()) - sum(bool(a.is_outlier) for a in feedback.answers)
     assert feedback.left.low <= truly <= feedback.left.high
     assert str(feedback.left).startswith("about ")
+
+
+def test_where_the_table_speaks_clearly_unlikely_rows_hold_next_to_nothing() -> None:
+    evidence, _ = two_groups(400)
+    unlikely = np.full(400, float(logit(0.03)))
+    clear = np.where(np.arange(400) < 20, float(logit(0.9)), unlikely)
+    vague, surely = (Feedback.of(replace(evidence, log_odds=odds)).left for odds in (unlikely, clear))
+    assert vague.expected > expit(unlikely).sum()
+    assert surely.expected == pytest.approx(18, abs=1.5)
+    assert surely.high / surely.low < 3 < vague.high / vague.low
+    feedback = Feedback.of(replace(evidence, log_odds=clear))
+    for row in range(20):
+        feedback.tell(row, True)
+    assert feedback.left.expected < vague.expected  # what was found is left no more
 
 
 def test_expected_performance_of_certain_labels_is_average_precision() -> None:

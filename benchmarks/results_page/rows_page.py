@@ -182,7 +182,17 @@ def _worse(result: Mapping[str, Any]) -> Iterator[str]:
     for row in result["answers"]:
         if row["wrong"] == 0.0 and row["n"] == 10 and row["method"] in _COLORS:
             share = f"{_percent(row['worse'])} of the tasks"
-            yield f"*{row['method']}*: {share} are worse by more than 0.02 after 10 answers."
+            yield f"*{row['method']}*: {share} are worse by more than 0.02 after 10 answers.{_left(row)}"
+
+
+def _left(row: Mapping[str, Any]) -> str:
+    """How well the number of outliers left was told; nothing where it was not judged."""
+    if row.get("left_held") is None:
+        return ""
+    return (
+        f" The number of outliers left was wrong by a factor of {row['left_off']:.2f} in the median, and its interval "
+        f"held on {_percent(row['left_held'])} of the tasks."
+    )
 
 
 def draw_curves(result: Mapping[str, Any]) -> Any:

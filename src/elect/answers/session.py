@@ -236,7 +236,7 @@ class Feedback:
         """How many outliers there are among the rows not asked about, with an interval."""
         is_open = np.ones(self.n_rows, dtype=bool)
         is_open[self._told] = False
-        return remaining(self._prior[is_open], self._log_odds[is_open])
+        return remaining(self._prior, self._log_odds, is_open)
 
     @property
     def selection(self) -> Selection:

@@ -7,7 +7,9 @@ A row that is asked about again is a question like any other.
 - ``ap``: average precision of all rows, those answered placed by their answers, yes first and no last;
 - ``ap_unasked``: of the rows not asked about; tasks of which every outlier was asked about have none;
 - ``found``: outliers among the rows asked about;
-- ``rank``: where this package elects a model too, its rank among all models of the pool, 1 the best.
+- ``rank``: where this package elects a model too, its rank among all models of the pool, 1 the best;
+- ``left_held``, ``left_off``: how often its interval of the outliers not asked about held, and by what factor the
+  number was too high or too low, the median over tasks.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,6 +66,8 @@ class Outcome:
     ap_unasked: float | None
     found: int
     rank: float | None
+    left_held: bool | None
+    left_off: float | None
 
 
 Outcomes = dict[tuple[str, float, int], Outcome]
@@ -115,16 +119,23 @@ def _outcome(asker: Asker, task: AnswerTask, said: dict[int, bool]) -> Outcome:
     for row, yes in said.items():
         places[row] += 2.0 * len(scores) if yes else -2.0 * len(scores)
         unasked[row] = False
-    rank = None
-    if isinstance(asker, Ours) and task.performance is not None and task.opened.election is not None:
-        pool = task.opened.election.database.pool
-        rank = model_rank(task.performance, pool.index(asker.session.selection.model_id))
     left = task.y[unasked]
+    rank = held = off = None
+    if isinstance(asker, Ours):
+        told, truly = asker.session.left, int(left.sum())
+        held = told.low <= truly <= told.high
+        # Half an outlier more: none left has a factor too.
+        off = float(np.exp(abs(np.log((told.expected + 0.5) / (truly + 0.5)))))
+        if task.performance is not None and task.opened.election is not None:
+            pool = task.opened.election.database.pool
+            rank = model_rank(task.performance, pool.index(asker.session.selection.model_id))
     return Outcome(
         ap=float(average_precision(places[:, None], task.y)[0]),
         ap_unasked=float(average_precision(scores[unasked][:, None], left)[0]) if 0 < left.sum() < len(left) else None,
         found=int(task.y[list(said)].sum()) if said else 0,
         rank=rank,
+        left_held=held,
+        left_off=off,
     )
 
 
@@ -138,6 +149,8 @@ def summarise(outcomes: Sequence[Outcomes], seed: int = 0) -> list[dict[str, Any
         ap = np.array([run.ap for run in runs])
         unasked = [run.ap_unasked for run in runs if run.ap_unasked is not None]
         ranks = [run.rank for run in runs if run.rank is not None]
+        held = [run.left_held for run in runs if run.left_held is not None]
+        off = [run.left_off for run in runs if run.left_off is not None]
         low, high = _interval(ap, seed)
         results.append(
             {
@@ -154,6 +167,8 @@ def summarise(outcomes: Sequence[Outcomes], seed: int = 0) -> list[dict[str, Any
                 "worse": round(float((ap < none - WORSE).mean()), 4),
                 "mean_rank": round(float(np.mean(ranks)), 2) if ranks else None,
                 "median_rank": round(float(np.median(ranks)), 2) if ranks else None,
+                "left_held": round(float(np.mean(held)), 4) if held else None,
+                "left_off": round(float(np.median(off)), 2) if off else None,
                 "tasks": len(runs),
             }
         )

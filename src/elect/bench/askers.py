@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -136,6 +136,23 @@ def random_forest(task: OpenedTask) -> Asker:
     return Likeliest(task.columns, start, learn)
 
 
+class FittedOnce:
+    """A detector without labels inside XGBOD: more answers never change its scores, so it is fitted once."""
+
+    def __init__(self, detector: Any) -> None:
+        self._detector = detector
+        self.decision_scores_: FloatArray | None = None
+
+    def fit(self, X: FloatArray) -> "FittedOnce":
+        if self.decision_scores_ is None:
+            self.decision_scores_ = self._detector.fit(X).decision_scores_
+        return self
+
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        scores: FloatArray = self._detector.decision_function(X)
+        return scores
+
+
 def xgbod(task: OpenedTask) -> Asker:
     """PyOD's XGBOD on all rows, those not answered yes counting as normal, since few answers are too few for its
     detectors. It has no questions of its own: the likeliest rows; it learns again after every fifth answer."""
@@ -147,11 +164,12 @@ def xgbod(task: OpenedTask) -> Asker:
 
     start = _iforest(task)
     near = min(20, len(start) - 1)
+    plain = (KNN(), KNN(n_neighbors=near), LOF(n_neighbors=near), HBOS(), IForest(random_state=task.seed))
+    detectors = [FittedOnce(detector) for detector in plain]
 
     def learn(rows: list[int], said: list[bool]) -> FloatArray:
         if not any(said):
             return start
-        detectors = [KNN(), KNN(n_neighbors=near), LOF(n_neighbors=near), HBOS(), IForest(random_state=task.seed)]
         model = XGBOD(detectors, [True] * len(detectors), random_state=task.seed)
         y = np.zeros(len(start), dtype=int)
         y[np.array(rows)[said]] = 1

@@ -90,6 +90,7 @@ class Question:
         self._steps: dict[str, ColumnStep] = {step.column: step for step in election.treatment.steps}
         self._read: dict[str, FloatArray | None] = {}
         self._frequent: dict[str, str] = {}
+        self._middles: dict[str, str] = {}
         self._sources = [feature.source for feature in election.treatment.features]
 
     def name(self, row: int) -> str:
@@ -106,6 +107,8 @@ class Question:
             if column in self._steps:
                 value, usual = describe(self._steps[column], self._frame, row)
                 value, numbers = wording.short(value, 40), self._numbers(column)
+                if numbers is not None and self._steps[column].encoder.kind == "number":
+                    usual = ", ".join(filter(None, (usual, self._middle(column, numbers))))
             if numbers is None and not self._is_text(column):
                 usual = self._most_frequent(column)
             facts = ", ".join(fact for fact in (standing(self._frame[column], row, numbers), usual) if fact)
@@ -121,6 +124,12 @@ class Question:
             ordered = encoder.kind in ("number", "time")
             self._read[column] = encoder.encode(self._frame[column])[:, 0] if ordered else None
         return self._read[column]
+
+    def _middle(self, column: str, numbers: "FloatArray") -> str:
+        """Between what most values of a column lie, read once."""
+        if column not in self._middles:
+            self._middles[column] = middle(numbers[~self._frame[column].is_null().to_numpy()])
+        return self._middles[column]
 
     def _is_text(self, column: str) -> bool:
         return column in self._steps and self._steps[column].encoder.kind == "text"
@@ -169,6 +178,18 @@ def standing(column: "pl.Series", row: int, numbers: "FloatArray | None" = None)
 def _alike(same: "NDArray[np.bool_]") -> str:
     """How many rows hold the same value, the row itself among them."""
     return f"as in {wording.percent(float(same.mean()))} of rows" if same.sum() > 1 else "as in no other row"
+
+
+def middle(known: "FloatArray") -> str:
+    """Between which of its values nine in ten rows of a column lie.
+
+    >>> middle(np.arange(101.0)), middle(np.array([7.0, 7.0]))
+    ('mostly 5 to 95', 'mostly 7')
+    """
+    if not len(known):
+        return ""
+    low, high = (wording.number(value) for value in np.quantile(known, (0.05, 0.95), method="nearest"))
+    return f"mostly {low} to {high}" if low != high else f"mostly {low}"
 
 
 def most_frequent(column: "pl.Series") -> str:
