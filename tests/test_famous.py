@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from elect import Feedback
 from elect.core.metrics import average_precision
 from elect.detect import Election, Options, open_table
 from elect.history.shipped import shipped_database
@@ -61,12 +62,35 @@ def test_the_wind_of_a_thousand_miles_an_hour() -> None:
     assert 1009 in first(weather, 3)
 
 
-def test_impossible_diamonds() -> None:
+def test_that_wind_stays_first_where_all_that_is_asked_about_is_fine() -> None:
+    session = Feedback(flights("weather"))
+    for _ in range(5):
+        row = session.ask()
+        session.tell(row, row == 1009)
+        assert session.log_odds.argmax() == 1009
+
+
+def diamonds_and_impossible() -> tuple[pl.DataFrame, list[int]]:
     diamonds = pydataset("ggplot2/diamonds.csv")
     zero = (pl.col("x") == 0) | (pl.col("y") == 0) | (pl.col("z") == 0)
     impossible = diamonds.select((zero | (pl.col("y") > 20) | (pl.col("z") > 20)).arg_true()).to_series().to_list()
     assert len(impossible) == 23
+    return diamonds, impossible
+
+
+def test_impossible_diamonds() -> None:
+    diamonds, impossible = diamonds_and_impossible()
     assert set(impossible) <= set(first(diamonds, 100))
+
+
+def test_ten_answers_bring_the_impossible_diamonds_together() -> None:
+    diamonds, impossible = diamonds_and_impossible()
+    session = Feedback(diamonds)
+    for _ in range(10):
+        row = session.ask()
+        session.tell(row, row in impossible)
+    order = np.argsort(-session.chance, kind="stable")
+    assert set(impossible) <= set(order[:35].tolist())
 
 
 def test_airports_on_the_wrong_side_of_the_world() -> None:

@@ -97,6 +97,22 @@ def test_it_understands_which_kind_of_oddity_is_meant() -> None:
     assert after[21:40].mean() > after[3:20].mean() + 1.0
 
 
+def test_a_no_does_not_bury_the_most_glaring_value() -> None:
+    """A signal may lie ninety standard deviations out: what is said of a row that lies three out says little of it."""
+    rng = np.random.default_rng(3)
+    n = 1000
+    signals = np.abs(rng.normal(size=(n, 4)))
+    signals[:5] = 3.0
+    signals[5] = 300.0
+    log_odds = np.full(n, -4.0)
+    log_odds[:6] = [1.0, 0.8, 0.6, 0.4, 0.2, 4.5]
+    feedback = Feedback.of(RowEvidence(log_odds, rng.normal(size=(n, 6)), signals))
+    for row in range(5):
+        feedback.tell(row, False)
+        assert feedback.log_odds.argmax() == 5
+    assert feedback.flagged[5]
+
+
 def test_without_answers_the_table_speaks_alone(database: MetaDatabase) -> None:
     feedback = session(database, make_task(60))
     pick = feedback.selection

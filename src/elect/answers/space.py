@@ -39,6 +39,10 @@ SIGNAL_AMPLITUDE = 1.0
 KIND_AMPLITUDE = 0.45
 """How far the answers may go towards one kind of oddity alone, as a standard deviation; 1 would be all the way."""
 
+FAR_SIGNAL = 3.0
+"""Standard deviations beyond which a signal counts no further. A signal of a glaring value lies ninety out: without a
+limit, one "no" to another row puts the most glaring value of a table last."""
+
 _GRID = 256
 _PAIRS = 2000
 _FAR = 50.0
@@ -71,6 +75,7 @@ class RowSpace:
     length: float
     signal_center: FloatArray  # (signals,)
     signal_scale: FloatArray  # (signals,) what counts as one; 0 for a signal that is constant
+    signal_limit: FloatArray  # (signals,) how far out a signal counts
     cuts: Cuts
 
     @classmethod
@@ -88,14 +93,15 @@ class RowSpace:
             signals[:, :plain].std(axis=0) * np.sqrt(plain), np.full(n_kinds, SIGNAL_AMPLITUDE / KIND_AMPLITUDE)
         ]
         center = np.r_[signals[:, :plain].mean(axis=0), np.zeros(n_kinds)]
+        limit = np.r_[np.full(plain, FAR_SIGNAL / np.sqrt(max(plain, 1))), np.full(n_kinds, _FAR)]
         spread = columns.std(axis=0)
         rng = np.random.default_rng(seed)
         pairs = rng.integers(0, n, size=(2, _PAIRS))
         one, other = (_coordinates(columns[rows], grid, spread) for rows in pairs)
         apart = np.abs(one - other).sum(axis=1, dtype=np.float64)
         middle = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
-        grid, spread, center, scale = (read_only(array) for array in (grid, spread, center, scale))
-        return cls(grid, spread, LENGTH * middle, center, scale, Cuts.of(columns, seed))
+        grid, spread, center, scale, limit = (read_only(array) for array in (grid, spread, center, scale, limit))
+        return cls(grid, spread, LENGTH * middle, center, scale, limit, Cuts.of(columns, seed))
 
     def place(self, columns: FloatArray, signals: FloatArray) -> Placed:
         """Rows of this table or new ones, placed in the space."""
@@ -107,7 +113,8 @@ class RowSpace:
             )
         scale = np.where(self.signal_scale > 0, self.signal_scale, 1.0)
         centred = np.where(self.signal_scale > 0, (signals - self.signal_center) / scale, 0.0)
-        return Placed(_coordinates(columns, self.grid, self.spread), self.cuts.leaves(columns), centred)
+        heard = np.clip(centred, -self.signal_limit, self.signal_limit)
+        return Placed(_coordinates(columns, self.grid, self.spread), self.cuts.leaves(columns), heard)
 
     def closeness(self, some: Placed, others: Placed) -> FloatArray:
         """The covariance without the cuts (some x others): it does not depend on the answers."""
@@ -146,26 +153,28 @@ class RowSpace:
             "length": np.array([self.length]),
             "signal_center": self.signal_center,
             "signal_scale": self.signal_scale,
+            "signal_limit": self.signal_limit,
             **self.cuts.to_arrays(),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "RowSpace":
         try:
-            grid, spread, length, center, scale = (
+            grid, spread, length, center, scale, limit = (
                 np.asarray(arrays[name], dtype=np.float64)
-                for name in ("grid", "spread", "length", "signal_center", "signal_scale")
+                for name in ("grid", "spread", "length", "signal_center", "signal_scale", "signal_limit")
             )
         except (KeyError, TypeError, ValueError):
             raise InvalidInput("What was learned from answers cannot be read: an array is missing.") from None
         shapes = grid.ndim == 2 and grid.shape[0] == _GRID and spread.shape == (grid.shape[1],) and length.shape == (1,)
-        if not shapes or center.ndim != 1 or scale.shape != center.shape:
+        if not shapes or center.ndim != 1 or scale.shape != center.shape or limit.shape != center.shape:
             raise InvalidInput("What was learned from answers cannot be read: an array has another shape.")
-        finite = all(np.isfinite(array).all() for array in (grid, spread, length, center, scale))
-        if not finite or length[0] <= 0 or (scale < 0).any():
+        finite = all(np.isfinite(array).all() for array in (grid, spread, length, center, scale, limit))
+        if not finite or length[0] <= 0 or (scale < 0).any() or (limit < 0).any():
             raise InvalidInput("What was learned from answers cannot be read: a number is out of range.")
         cuts = Cuts.from_arrays(arrays, len(spread))
-        return cls(read_only(grid), read_only(spread), float(length[0]), read_only(center), read_only(scale), cuts)
+        grid, spread, center, scale, limit = (read_only(array) for array in (grid, spread, center, scale, limit))
+        return cls(grid, spread, float(length[0]), center, scale, limit, cuts)
 
 
 def _coordinates(columns: FloatArray, grid: FloatArray, spread: FloatArray) -> NDArray[np.float32]:
