@@ -13,7 +13,7 @@ from elect.answers.electing import posterior_of, ranks_of
 from elect.answers.left import remaining
 from elect.answers.opening import committee_evidence, scorer_of
 from elect.answers.posterior import RankedTable
-from elect.bench.answers import AnswerTask, run_answers, simulate, summarise
+from elect.bench.answers import AnswerTask, databases, run_answers, simulate, summarise
 from elect.bench.askers import ASKERS, OpenedTask, chosen_askers
 from elect.core import LabeledTask
 from elect.core.metrics import performance
@@ -21,7 +21,9 @@ from elect.core.sources import ReplayedScores
 from elect.errors import InvalidInput
 from elect.history import train
 from elect.history.database import MetaDatabase
-from elect.history.shipped import row_scorer_of
+from elect.history.records import Recipe, work_folder
+from elect.history.shipped import row_scorer_of, shipped_database
+from elect.history.train import make_records
 from elect.pool import score_pool
 from toys import SMALL_POOL, corpus, make_task
 
@@ -93,6 +95,20 @@ def test_bad_runs_are_refused() -> None:
         run_answers("tame")
     with pytest.raises(InvalidInput, match="methods must be"):
         run_answers("wild", methods=["magic"])
+
+
+def test_a_task_is_judged_by_a_database_that_has_not_learned_from_it() -> None:
+    with work_folder(None) as pieces:
+        records = make_records(corpus(4), Recipe(SMALL_POOL), pieces)
+        drawn = {record.name for record in records.tasks[1:]}
+        found = list(databases("wild", records, drawn, "strict", pieces))
+        assert {name for names, _ in found for name in names} == drawn
+        for names, database in found:
+            assert database.tasks
+            assert not set(names) & set(database.tasks)
+        # The shipped database knows no rare classes: one task alone can be judged.
+        one = make_records(corpus(4)[:1], Recipe(SMALL_POOL), pieces)
+        assert list(databases("odd", one, drawn, "strict", pieces)) == [([one.tasks[0].name], shipped_database())]
 
 
 @given(st.integers(0, 99), st.integers(0, 60), st.floats(-30, 30), st.floats(0, 5), st.floats(-8, 8))

@@ -39,9 +39,10 @@ SIGNAL_AMPLITUDE = 1.0
 KIND_AMPLITUDE = 0.45
 """How far the answers may go towards one kind of oddity alone, as a standard deviation; 1 would be all the way."""
 
-FAR_SIGNAL = 3.0
+FAR_SIGNAL = 8.0
 """Standard deviations beyond which a signal counts no further. A signal of a glaring value lies ninety out: without a
-limit, one "no" to another row puts the most glaring value of a table last."""
+limit, one "no" to another row puts the most glaring value of a table last. From 3 to 20 no testbed gains or loses
+beyond the error."""
 
 _GRID = 256
 _PAIRS = 2000

@@ -35,6 +35,7 @@ from elect.core.sources import ScoreSource
 from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.pieces import Pieces
+from elect.history.records import MetaRecords
 from elect.history.shipped import shipped_database
 from elect.support.arrays import FloatArray
 
@@ -263,9 +264,7 @@ def _array_tasks(
     pieces: Pieces,
     bar: Any,
 ) -> Iterator[AnswerTask]:
-    from elect.bench.protocol import folds
     from elect.core.sources import ReplayedScores
-    from elect.history.learning import learn_without
     from elect.history.records import Recipe, stored_scores
     from elect.history.train import make_records
     from elect.pool import default_pool
@@ -275,15 +274,8 @@ def _array_tasks(
     records = make_records(tasks, Recipe(default_pool(), seed=seed), pieces, bar)
     places = {task.name: place for place, task in enumerate(tasks)}
     bar.stage("simulating answers", len(drawn))
-    for fold in folds(list(places), records.groups, protocol if testbed == "wild" else "strict"):
-        held_out = [name for name in fold.held_out if name in drawn]
-        if not held_out:
-            continue
-        if testbed == "wild":
-            database = learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
-        else:
-            database = shipped_database()
-        for name in held_out:
+    for names, database in databases(testbed, records, drawn, protocol, pieces):
+        for name in names:
             task, record = tasks[places[name]], records.tasks[places[name]]
             source = ReplayedScores(stored_scores(pieces, record, records.recipe))
             scorer, cells = scorer_of(task.X, database, seed)
@@ -291,6 +283,23 @@ def _array_tasks(
             posterior = partial(_posterior, database, source)
             opened = OpenedTask(evidence, posterior, AnsweredElection(database, source), seed)
             yield AnswerTask(name, opened, task.y, performance=record.performance)
+
+
+def databases(
+    testbed: str, records: MetaRecords, drawn: set[str], protocol: str, pieces: Pieces
+) -> Iterator[tuple[list[str], MetaDatabase]]:
+    """The drawn tasks, with a database that has not learned from them."""
+    from elect.bench.protocol import folds
+    from elect.history.learning import learn_without
+
+    names = [record.name for record in records.tasks]
+    if testbed != "wild":
+        yield names, shipped_database()
+        return
+    for fold in folds(names, records.groups, protocol):
+        held_out = [name for name in fold.held_out if name in drawn]
+        if held_out:
+            yield held_out, learn_without(fold.held_out, records, pieces, pairs_per_task=PAIRS_PER_TASK)
 
 
 def _error_tasks(
