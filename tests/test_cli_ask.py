@@ -15,7 +15,12 @@ import polars as pl
 import pytest
 
 from elect.answers.kept import KeptAnswers
+from elect.cli.question import Question
+from elect.detect import Election, Options, open_table
+from elect.detect.asked import likely_others
+from elect.detect.election import sample_rows
 from elect.errors import InvalidInput
+from elect.history.shipped import shipped_database
 
 fcntl = pytest.importorskip("fcntl", reason="there is no pseudo-terminal on this system")
 termios = pytest.importorskip("termios")
@@ -188,3 +193,59 @@ def test_an_answer_whose_row_has_no_name_of_its_own_is_refused(tmp_path: Path, r
     path.write_text(f"position,row,answer\n5,{row},yes\n")
     with pytest.raises(InvalidInput, match="belongs to another one"):
         KeptAnswers(path, pl.Series(["twin", "twin", "5", "ann"])).read()
+
+
+def test_of_a_long_table_the_likeliest_rows_are_asked_about_wherever_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The models are scored on a sample; the oddest rows of the table are mostly not in it."""
+    monkeypatch.setattr("elect.detect.election.MAX_ROWS", 200)
+    monkeypatch.setattr("elect.detect.asked.MOST_OTHERS", 20)
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(1200, 3))
+    odd = np.setdiff1d(np.arange(40, 1200, 97), sample_rows(1200, 0, 200))[:6]
+    values[odd] += 9.0
+    election = Election(open_table(pl.DataFrame(values, schema=["a", "b", "c"])), shipped_database(), Options())
+    for _ in election.steps():
+        pass
+    others = likely_others(election, also=[5, 5000])
+    assert others is not None
+    assert {5, *odd.tolist()} <= set(others.positions.tolist())
+    assert not set(others.positions.tolist()) & set(election.positions.tolist())
+    question = Question(election, others)
+    session = election.feedback(election.selection(), "find", others)
+    assert session.n_rows == len(question.positions) == len(question.names) == 200 + len(others)
+    asked = []
+    for _ in range(3):
+        row = session.ask()
+        asked.append(int(question.positions[row]))
+        shown = question.text(row, "question", session.chance)
+        assert f"row {asked[-1]}," in shown
+        assert "than nearly all rows" in shown or "the highest" in shown
+        session.tell(row, len(asked) != 2)
+    assert set(asked) <= set(odd.tolist())
+    assert not question.of_all
+    detection = election.detect(session.selection, session, others)
+    assert detection.labels[asked].tolist() == [1, 0, 1]
+    assert detection.scores[asked[0]] == detection.scores.max()
+    assert session.selection.strategy == "answers"
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (["1", "2", "", "3", "NA", "4", "5"], "missing"),  # as a file holds them: read as text
+        ([1.0, 2.0, None, 3.0, None, 4.0, 5.0], "missing"),
+        (["1", "2", "many", "3", "3", "4", "5"], "many"),
+    ],
+)
+def test_a_question_shows_what_is_missing_or_no_number(cells: list[Any], shown: str) -> None:
+    column = pl.Series(cells * 20, strict=False)
+    frame = pl.DataFrame({"a": column, "b": np.arange(140) % 9})
+    election = Election(open_table(frame), shipped_database(), Options(strategy="fixed"))
+    said = Question(election, None).text(2, "question", np.zeros(140))
+    line = next(line for line in said.splitlines() if line.startswith("  a"))
+    assert shown in line
+    assert "than" not in line
+    share = "29%" if shown == "missing" else "14%"
+    assert f"as in {share} of rows" in line

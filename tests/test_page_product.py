@@ -267,7 +267,7 @@ def test_answers_reach_rows_that_no_model_saw(
     path: Path, small_database: "MetaDatabase", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elect.detect.election.MAX_ROWS", 100)
-    monkeypatch.setattr("elect.page.found._MOST_OTHERS", 30)
+    monkeypatch.setattr("elect.detect.asked.MOST_OTHERS", 30)
     product = TableProduct(path, open_table(read_table(path)), small_database, Options(id="order", n_jobs=1))
     search = product.search((), product.strategy)
     early, found = (progress.found for progress in islice(search.steps(), 5) if progress.found is not None)
@@ -290,13 +290,16 @@ def test_answers_reach_rows_that_no_model_saw(
     assert np.abs(shift[others]).max() > 1e-3
     found.undo()
     # The likely rows outside of the sample speak for others too, and the detector to keep hears them.
-    likely = int(found._asked[len(found._election.positions)])
+    beyond = found._beyond
+    assert beyond is not None
+    likely = int(beyond.positions[before[beyond.positions].argmax()])
     assert not known[likely]
     found.tell(likely, False)
     after = found.ranking().chance
     assert np.abs(after - before)[found._place >= 0].max() > 1e-3
     next(found._election.steps())
-    heard = found._election.detect(found._election.selection(), found._feedback)
+    heard = found._election.detect(found._election.selection(), found._feedback, beyond)
+    assert heard.scores[likely] == heard.scores.min()
     asked = np.setdiff1d(found._asked, [likely])
     np.testing.assert_allclose(chance_of(heard.scores)[asked], after[asked], atol=1e-9)
     assert len(found.placed().positions) == 240

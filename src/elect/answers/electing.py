@@ -49,11 +49,12 @@ class AnsweredElection:
         return select(self.database, self.source) if self.picked is None else self.picked
 
     def elect(self, chance: FloatArray, answers: Mapping[int, bool]) -> Selection:
-        """The pick after these answers, given the chance of each row (rows,)."""
+        """The pick after these answers, given the chance of each row (rows,). Rows beyond those that the models rank
+        count by what they said of the others."""
         if not answers:
             return self.unlabelled
-        told = len(answers)
-        expected = self._expected(chance, answers)
+        told, n = len(answers), self.table.n_rows
+        expected = self._expected(chance[:n], {row: said for row, said in answers.items() if row < n})
         usual = self.database.performance.ranks().mean(axis=0) / len(expected)
         order = np.argsort(HISTORY * usual - expected, kind="stable")
         settings, performance = self.database.settings, self.database.performance.values

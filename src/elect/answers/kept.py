@@ -34,6 +34,11 @@ def beside(table: Path) -> Path:
     return table.with_name(f"{table.stem}.answers.csv")
 
 
+def answered_positions(path: Path) -> tuple[int, ...]:
+    """The rows that a file of answers names, by position, whether they are there or not."""
+    return tuple(line.position for line in _lines(path)) if path.exists() else ()
+
+
 class KeptAnswers:
     """The file of answers of one table; ``path`` None keeps nothing. ``row_ids`` are the names of all rows, or of those
     at ``positions``: only they can be answered. ``cells`` are the rows themselves.
@@ -65,20 +70,7 @@ class KeptAnswers:
         """The answers of an earlier time. They must be of this table."""
         if self.path is None or not self.path.exists():
             return ()
-        try:
-            with open(self.path, newline="", encoding="utf-8-sig") as file:
-                reader = csv.DictReader(file)
-                if not {"position", "answer"} <= set(reader.fieldnames or ()):
-                    raise ValueError
-                lines = [
-                    _Line(int(line["position"]), line.get("row"), line["answer"].strip().lower(), line.get("cells"))
-                    for line in reader
-                ]
-            found = {line.position: (line, _SAID[line.answer]) for line in lines}
-        except (OSError, KeyError, ValueError, AttributeError, TypeError, csv.Error):
-            raise InvalidInput(
-                f"{self.path} must be a CSV file with the columns 'position' (from 0) and 'answer' (yes, no, unknown)."
-            ) from None
+        found = {line.position: (line, _SAID[line.answer]) for line in _lines(self.path)}
         given: dict[int, bool | None] = {}
         self._absent = []
         for line, said in found.values():
@@ -165,3 +157,22 @@ class _Line:
 
 def _digest(row: tuple[object, ...]) -> str:
     return hashlib.blake2b(repr(row).encode(errors="backslashreplace"), digest_size=8).hexdigest()
+
+
+def _lines(path: Path) -> list[_Line]:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            if not {"position", "answer"} <= set(reader.fieldnames or ()):
+                raise ValueError
+            lines = [
+                _Line(int(line["position"]), line.get("row"), line["answer"].strip().lower(), line.get("cells"))
+                for line in reader
+            ]
+        if not {line.answer for line in lines} <= set(_SAID):
+            raise ValueError
+    except (OSError, KeyError, ValueError, AttributeError, TypeError, csv.Error):
+        raise InvalidInput(
+            f"{path} must be a CSV file with the columns 'position' (from 0) and 'answer' (yes, no, unknown)."
+        ) from None
+    return lines

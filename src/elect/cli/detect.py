@@ -124,15 +124,15 @@ def detect(
     selection = election.selection(stopped)
     if stopped and not quiet:
         screen.tell(f"{stopped}; going on with the pick so far, {selection.model_id}.")
-    feedback = None
+    feedback = others = None
     if ask or answers is not None:
         from elect.answers.kept import beside
         from elect.cli.asking import ask as ask_about
 
-        feedback = ask_about(election, selection, ask, answers or beside(file), wanted)
+        feedback, others = ask_about(election, selection, ask, answers or beside(file), wanted, quiet=quiet)
         selection = feedback.selection
     with metered(election, quiet=quiet):
-        detection = election.detect(selection, feedback)
+        detection = election.detect(selection, feedback, others)
     found = Detected(detection, findings_of(election, detection, top), top, targets, trace)
     said = targets.write(found, database=database, trust=trust)
     screen.show(replace(found, said=said), json=json)

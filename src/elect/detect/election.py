@@ -20,7 +20,6 @@ from elect.detect.opened import OpenedTable
 from elect.detect.options import Options
 from elect.detect.scorers import TableScorer, cells_of
 from elect.detect.threshold import EVEN, threshold_of
-from elect.errors import InvalidInput
 from elect.history.database import MetaDatabase
 from elect.history.shipped import row_scorer_of
 from elect.pool import PoolScorer
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elect.answers import Feedback
+    from elect.detect.asked import Others
 
 PIECE = 20_000
 """Rows that are scored between two looks at the clock, or at a button."""
@@ -47,7 +47,6 @@ MAX_ROWS = 10_000
 
 MAX_ROWS_OF_LONG = 5_000
 """The same for a table that is too long to be learned from whole: neighbours of every other row are looked up."""
-
 
 SURE = 3.0
 """Log-odds that rows answered yes have at least, and rows answered no at most with the other sign."""
@@ -197,28 +196,29 @@ class Election:
             self.scorer.scores(selection.model_id), Labels(labels.y[here], labels.known[here], labels.meaning)
         )
 
-    def feedback(self, selection: Selection | None = None, aim: Literal["learn", "find"] = "learn") -> "Feedback":
-        """A session of questions about the rows that the models are scored on."""
-        from elect.answers import AnsweredElection, Feedback
-        from elect.answers.evidence import evidence_of_committee
+    def feedback(
+        self,
+        selection: Selection | None = None,
+        aim: Literal["learn", "find"] = "learn",
+        others: "Others | None" = None,
+    ) -> "Feedback":
+        """A session of questions about the rows that the models are scored on, followed by others, such as
+        ``asked.likely_others``."""
+        from elect.detect.asked import session_of
 
-        said = self.first_look
-        if said is None or said.features is None or said.scorer.committee is None:
-            raise InvalidInput("Answers need the committee: leave scorer='model' out.")
-        evidence = evidence_of_committee(said.scorer.committee.committee, said.features, np.asarray(self.scorer.work.Z))
-        election = AnsweredElection(self.database, self.scorer, selection)
-        return Feedback.of(evidence, election, aim=aim, random_state=self.options.seed)
+        return session_of(self, selection, aim, others)
 
-    def _answered(self, said: "Said", feedback: "Feedback") -> "Said":
-        """What is said of every row once the answers count: rows answered yes come first, those answered no last. A
-        session may go beyond the rows that the models are scored on; what it learned there counts too."""
-        model, n = feedback.model, len(self.positions)
-        known = self._said(replace(said.scorer, answers=model), feedback.log_odds[:n], said.heard, said.features)
+    def _answered(self, said: "Said", feedback: "Feedback", others: "Others | None") -> "Said":
+        """What is said of every row once the answers count: rows answered yes come first, those answered no last."""
+        n = len(self.positions)
+        positions = self.positions if others is None else np.concatenate([self.positions, others.positions])
+        scorer = replace(said.scorer, answers=feedback.model)
+        known = self._said(scorer, feedback.log_odds[:n], said.heard, said.features)
         scores = known.scores
         high, low = max(float(scores.max()), SURE), min(float(scores.min()), -SURE)
         for answer in feedback.answers:
-            if answer.is_outlier is not None and answer.row < n:
-                scores[self.positions[answer.row]] = high if answer.is_outlier else low
+            if answer.is_outlier is not None:
+                scores[positions[answer.row]] = high if answer.is_outlier else low
         return known
 
     def of_sample(self) -> "Election":
@@ -229,8 +229,11 @@ class Election:
         found.positions = self.drawn
         return found
 
-    def detect(self, selection: Selection, feedback: "Feedback | None" = None) -> Detection:
-        """Score every row, answers counted, and set the threshold. The pick is fitted when it is first needed."""
+    def detect(
+        self, selection: Selection, feedback: "Feedback | None" = None, others: "Others | None" = None
+    ) -> Detection:
+        """Score every row, the answers of a session counted, and set the threshold; ``others`` are those that the
+        session is about. The pick is fitted when it is first needed."""
         options, opened = self.options, self.opened
         share = 0.1 if options.contamination == "auto" else options.contamination
         fit_pick = cache(partial(_fitted, self.scorer, selection.model_id, share))
@@ -239,7 +242,7 @@ class Election:
             detector = fit_pick()
             said = self._said(TableScorer(detector, self.treatment, None), np.asarray(detector.decision_scores_))
         elif feedback is not None and feedback.answers:
-            said = self._answered(said, feedback)
+            said = self._answered(said, feedback, others)
         scores, labels, notes = said.scores, self._labels, said.notes
         if labels is None and said.label is not None:
             try:

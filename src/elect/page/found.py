@@ -14,13 +14,13 @@ from elect.committee.committee import KINDS, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.core import Selection
 from elect.detect.agreement import FamilyAgreement, family_agreement
+from elect.detect.asked import likely_others
 from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Detection
 from elect.detect.election import Election
 from elect.detect.findings import findings_of, heard_at
 from elect.detect.scorers import cells_of
 from elect.page._base import Aim, ColumnFacts, Download, DownloadKind, Placed, Ranking, Reason
-from elect.page.session import session_of
 from elect.report.snippet import answered_code, code
 from elect.report.summary import plane, rows_to_draw
 from elect.support import wording
@@ -41,10 +41,6 @@ MOST_POINTS = 4000
 """A canvas draws more rows than the picture of a report."""
 
 _UNHEARD = "# The answers are not part of these lines; the detector to download has heard them."
-
-_MOST_OTHERS = 1000
-"""Of a long table, so many of the likeliest rows outside of the sample take part in the questions: few enough not to
-change what is usual."""
 
 _CUT = 3.0
 """A row is like another if most columns are: a difference counts up to so many deviations."""
@@ -71,13 +67,14 @@ class TableFound:
             self._log_odds = np.full(product.frame.height, float(logit(_UNKNOWN)))
             self._log_odds[election.positions] = said.scores
         self._first = chance_of(self._log_odds)
-        others = np.empty(0, np.intp) if early else self._likely_others()
-        self._asked: IntArray = np.concatenate([election.positions, others])
+        self._beyond = None if early else likely_others(election)
+        beyond = np.empty(0, np.intp) if self._beyond is None else self._beyond.positions
+        self._asked: IntArray = np.concatenate([election.positions, beyond])
         self._place = np.full(len(self._first), -1)
         self._place[self._asked] = np.arange(len(self._asked))
         self._told: dict[int, bool | None] = {}
-        self._feedback = session_of(election, product.frame, others)
-        self._elects = len(others) == 0
+        self._feedback = election.feedback(others=self._beyond)
+        self._elects = False
         self._selection: Selection | None = None
         self._detection: Detection | None = None
         self._lock = threading.Lock()
@@ -88,9 +85,9 @@ class TableFound:
         """Take the pick. Where all models of the pool were scored, answers elect from now on."""
         election = self._election
         self._detection = None if self._early else election.detect(selection)
-        self._elects &= len(selection.evaluated) == len(election.database.pool)
+        self._elects = len(selection.evaluated) == len(election.database.pool)
         if self._elects:
-            feedback = election.feedback(selection)
+            feedback = election.feedback(selection, others=self._beyond)
             feedback.resume(self._feedback.answers)
             self._feedback = feedback
         self._selection = selection
@@ -150,12 +147,6 @@ class TableFound:
         space = self._feedback.model.space
         plain = np.tile(space.signal_center, (len(others), 1))
         return self._learned_at[others], space.place(self._election.learned[others], plain)
-
-    def _likely_others(self) -> IntArray:
-        """The likeliest of the rows that were not drawn."""
-        is_drawn = np.zeros(len(self._first), dtype=bool)
-        is_drawn[self._election.positions] = True
-        return self._top[~is_drawn[self._top]][:_MOST_OTHERS]
 
     @property
     def _learned_at(self) -> IntArray:

@@ -86,8 +86,12 @@ class NumberEncoder:
     def outputs(self) -> tuple[Output, ...]:
         return (Output("value", ""), _MISSING) if self.indicator else (Output("value", ""),)
 
+    def read(self, series: "pl.Series") -> FloatArray:
+        """The numbers (rows,), NaN where there is none."""
+        return usable(values.numbers(series, self.decimal))
+
     def encode(self, series: "pl.Series") -> FloatArray:
-        read = usable(values.numbers(series, self.decimal))
+        read = self.read(series)
         gone = np.isnan(read)
         return _with_indicator(gone, self.indicator, np.where(gone, self.fill, read))
 
@@ -145,8 +149,12 @@ class TimeEncoder:
     def _parsed(self, series: "pl.Series") -> Parsed:
         return values.clocks(series) if self.clock else values.dates(series, self.order)
 
+    def read(self, series: "pl.Series") -> FloatArray:
+        """The seconds (rows,), NaN where there is no time."""
+        return self._parsed(series).values
+
     def encode(self, series: "pl.Series") -> FloatArray:
-        read = self._parsed(series).values
+        read = self.read(series)
         gone = np.isnan(read)
         seconds = np.where(gone, self.fill, read)
         columns = [seconds]
