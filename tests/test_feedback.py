@@ -1,14 +1,16 @@
 """Answers: they speak for similar rows, forgive mistakes, and change nothing where there are none."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.special import expit, logit
 
-from elect import Feedback, MetaDatabase, score_pool
+from elect import ElectDetector, Feedback, MetaDatabase, load_detector, save_detector, score_pool
 from elect.answers import Answer, AnsweredElection, AnswerModel, RowEvidence
 from elect.answers.electing import posterior_of, tells_quality
 from elect.answers.opening import committee_evidence, scorer_of
@@ -468,3 +470,53 @@ def test_a_database_of_another_metric_does_not_weigh_models(database: MetaDataba
     assert not tells_quality(other)
     with pytest.raises(InvalidInput, match="average precision"):
         posterior_of(other, RankedTable.of(np.arange(1.0, 7.0)[:, None]))
+
+
+def test_a_detector_that_is_fitted_with_answers_has_heard_them(tmp_path: Path) -> None:
+    frame = pl.DataFrame(np.random.default_rng(5).normal(size=(300, 4)), schema=list("abcd"))
+    frame = frame.with_columns(a=pl.when(pl.int_range(300) < 9).then(pl.col("a") + 7).otherwise(pl.col("a")))
+    feedback = Feedback(frame, aim="find")
+    for _ in range(6):
+        row = feedback.ask()
+        feedback.tell(row, row in (0, 1, 2))
+    plain = ElectDetector(strategy="fixed").fit(frame)
+    heard = ElectDetector(strategy="fixed").fit(frame, answers=feedback.answers)
+    np.testing.assert_allclose(heard.chance_, feedback.chance, atol=0.05)
+    assert (heard.labels_ == feedback.flagged).all()
+    assert heard.selection_.strategy == "answers"
+    said = {answer.row: answer.is_outlier for answer in feedback.answers}
+    assert (heard.decision_scores_ == ElectDetector(strategy="fixed").fit(frame, answers=said).decision_scores_).all()
+    new = frame[100:].with_columns(a=pl.col("a") + 7)
+    shift = heard.decision_function(new) - plain.decision_function(new)
+    assert np.abs(shift).min() > 0.01
+    save_detector(heard, tmp_path / "d.elect-detector")
+    assert (load_detector(tmp_path / "d.elect-detector").decision_function(new) == heard.decision_function(new)).all()
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({300: True}, "from 0 to 299"),
+        ({"a": True}, "whole numbers"),
+        ([(0, True)], "Feedback.answers"),
+        ({0: 1}, "None"),
+    ],
+)
+def test_answers_that_cannot_be_are_refused(answers: Any, message: str) -> None:
+    X = np.random.default_rng(6).normal(size=(300, 3))
+    with pytest.raises((InvalidInput, TypeError), match=message):
+        ElectDetector(strategy="fixed").fit(X, answers=answers)
+    with pytest.raises(InvalidInput, match="committee"):
+        ElectDetector(strategy="fixed", scorer="model").fit(X, answers={0: True})
+
+
+def test_answers_reach_a_detector_of_a_long_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elect.detect.election.MAX_ROWS", 150)
+    monkeypatch.setattr("elect.detect.asked.MOST_OTHERS", 10)
+    X = np.random.default_rng(7).normal(size=(400, 3))
+    heard = ElectDetector(strategy="fixed").fit(
+        X, answers=dict.fromkeys(range(0, 400, 40), False) | {399: True, 1: None}
+    )
+    assert heard.labels_[399] == 1
+    assert heard.decision_scores_[399] == heard.decision_scores_.max()
+    assert not heard.labels_[0:400:40].any()

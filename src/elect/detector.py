@@ -2,11 +2,11 @@
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from elect.support.meter import Meter, meter
 from elect.tables import is_frame, read_table
 from elect.tables.cells import cells_of_array, cells_of_frame
 from elect.tables.profile import TableProfile
+
+if TYPE_CHECKING:
+    from elect.answers import Answer
 
 _LOG = logging.getLogger("elect")
 
@@ -119,8 +122,13 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> "ElectDetector":
+    def fit(
+        self, X: Any, y: Any = None, *, answers: "Mapping[int, bool | None] | Iterable[Answer] | None" = None
+    ) -> "ElectDetector":
         """Elect a detector, fit it and score the rows of X. ``y`` is ignored.
+
+        ``answers`` are what a person said of rows of X: ``Feedback.answers``, or True, False or None (not known) by the
+        position of the row. They count for all rows, those of X and new ones, elect again, and are saved along.
 
         A table that cannot tell much (two rows, all rows alike) is fitted with an ``ElectWarning``.
         """
@@ -139,7 +147,13 @@ class ElectDetector(BaseDetector):  # type: ignore[misc]
             _LOG.info("elected %s: %s", selection.model_id, selection.course)
             bar.stage("scoring all rows", opened.n_rows)
             election.meter = bar
-            detection = election.detect(selection)
+            feedback = others = None
+            if answers is not None:
+                from elect.detect.asked import answered_session
+
+                feedback, others = answered_session(election, selection, answers)
+                selection = feedback.selection
+            detection = election.detect(selection, feedback, others)
             election.meter = Meter()
         for doubt in detection.doubts:
             warnings.warn(doubt, ElectWarning, stacklevel=2)

@@ -125,7 +125,8 @@ def _alike(same: "NDArray[np.bool_]", drawn: int | None) -> str:
     if same.sum() <= 1:
         return "as in no other row"
     share = float(same[:drawn].mean())
-    return f"as in {wording.percent(share)} of rows" if share else "as in few rows"
+    # Rows that were chosen for being odd are hardly all that there are.
+    return f"as in {wording.percent(share)} of rows" if share else f"as in {same.sum()} rows or more"
 
 
 def middle(numbers: "FloatArray") -> str:

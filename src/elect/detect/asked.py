@@ -1,17 +1,17 @@
 """The rows that a person is asked about: those that the models are scored on, and of a longer table the likeliest of
 all others, which only the committee has judged. Most rows that are worth a look are among them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from elect.answers import AnsweredElection, Feedback, RowEvidence
+from elect.answers import Answer, AnsweredElection, Feedback, RowEvidence
 from elect.answers.evidence import evidence_of_committee
 from elect.detect.opened import rows_at
 from elect.detect.scorers import cells_of
-from elect.errors import InvalidInput
+from elect.errors import InvalidInput, WrongType
 from elect.support.arrays import FloatArray, IntArray, read_only
 
 if TYPE_CHECKING:
@@ -70,6 +70,31 @@ def session_of(
         evidence = _joined(evidence, evidence_of_committee(fitted.committee, features, standardised))
     elected = AnsweredElection(election.database, election.scorer, selection)
     return Feedback.of(evidence, elected, aim=aim, random_state=election.options.seed)
+
+
+def answered_session(
+    election: "Election", selection: "Selection", answers: Mapping[int, bool | None] | Iterable[Answer]
+) -> tuple[Feedback, Others | None]:
+    """A session that has heard answers about rows of the table, by their positions, and the others it is about."""
+    told = answers.items() if isinstance(answers, Mapping) else [_told(answer) for answer in answers]
+    n = election.opened.n_rows
+    for row, _ in told:
+        if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n:
+            raise InvalidInput(f"answers must name rows by whole numbers from 0 to {n - 1}, got {row!r}.")
+    others = likely_others(election, [int(row) for row, _ in told])
+    feedback = election.feedback(selection, others=others)
+    positions = election.positions if others is None else np.concatenate([election.positions, others.positions])
+    place = {int(position): row for row, position in enumerate(positions)}
+    feedback.resume(Answer(place[int(row)], said) for row, said in told)
+    return feedback, others
+
+
+def _told(answer: Answer) -> tuple[int, bool | None]:
+    if not isinstance(answer, Answer):
+        raise WrongType(
+            f"answers must be Feedback.answers, or True, False or None by the position of a row, got {answer!r}."
+        )
+    return answer.row, answer.is_outlier
 
 
 def _joined(seen: RowEvidence, new: RowEvidence) -> RowEvidence:
