@@ -1,5 +1,6 @@
 """Figures are computed values first: the tests look at those, and that each can be drawn."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -151,3 +152,36 @@ def test_the_page_about_rows_says_what_the_results_say(tmp_path: Path) -> None:
     assert (tmp_path / PAGE).read_text() == (root / "docs" / PAGE).read_text(), told
     for figure in tmp_path.glob("figures/*.svg"):
         assert (root / "docs" / "figures" / figure.name).exists()
+
+
+def test_the_figures_of_the_readme_are_those_of_the_results() -> None:
+    root = Path(__file__).parent.parent
+    found = {
+        name: json.loads((root / f"benchmarks/results/{name}.json").read_text())
+        for name in ("errors", "odd", "answers-odd")
+    }
+    mean = {bed: {row["name"]: row["mean_ap"] for row in found[bed]["methods"]} for bed in ("errors", "odd")}
+    wild = next(kind for kind in found["odd"]["kinds"] if kind["kind"] == "wild")
+    after = {
+        (row["method"], row["n"]): row["mean_ap"] for row in found["answers-odd"]["answers"] if row["wrong"] == 0.0
+    }
+    expected = {
+        "elect, the committee": [mean["errors"]["committee"], mean["odd"]["committee"], wild["committee"]],
+        "PyOD KNN": [mean["errors"]["PyOD KNN"], mean["odd"]["PyOD KNN"]],
+        "largest robust z-score of a row": [mean[bed]["largest robust z-score"] for bed in ("errors", "odd")],
+        "isolation forest": [mean["errors"]["PyOD IForest"], mean["odd"]["PyOD IForest"], wild["iforest"]],
+        "elect": [after["elect, learn", n] for n in (0, 5, 10, 20)],
+        "coniferest PineForest": [after["PineForest", n] for n in (0, 5, 10, 20)],
+        "coniferest AADForest": [after["AADForest", n] for n in (0, 5, 10, 20)],
+        "best of 297 models in hindsight, one for each task": [found["answers-odd"]["best_model_in_hindsight"]],
+    }
+    shown = (root / "README.md").read_text().partition("<!-- figures")[2].partition("<!-- end of figures")[0]
+    rows = [
+        [cell.strip(" *") for cell in line.strip("| ").split("|")]
+        for line in shown.splitlines()
+        if "| ." in line or "**." in line
+    ]
+    told = {row[0].partition(" (")[0]: [float(cell) for cell in row[1:] if cell] for row in rows}
+    assert told.keys() == expected.keys()
+    for name, figures in expected.items():
+        assert told[name] == pytest.approx(figures, abs=0.00051), name
