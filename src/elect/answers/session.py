@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from elect.answers.cuts import add_moves, add_together, foretelling
@@ -25,6 +26,7 @@ from elect.errors import InvalidInput, check_word
 from elect.history.database import MetaDatabase
 from elect.support import wording
 from elect.support.arrays import FloatArray, IntArray, read_only
+from elect.support.threads import one_thread
 
 WRONG = 0.05
 """The share of answers expected to be mistaken."""
@@ -145,9 +147,10 @@ class Feedback:
         if wanted == "find" and not self._in_vain:
             return most_likely(self._log_odds, is_open)
         log_odds = TRUST * self._log_odds
-        return most_telling(
-            self._space, self._rows, self._heights, log_odds, is_open, self._belief, self._covariance, self._order
-        )
+        with one_thread():
+            return most_telling(
+                self._space, self._rows, self._heights, log_odds, is_open, self._belief, self._covariance, self._order
+            )
 
     @property
     def _in_vain(self) -> bool:
@@ -226,9 +229,9 @@ class Feedback:
         return 0.5 + round(_STRICTER * more / (len(self._heard) + _SOON), 2)
 
     @property
-    def flagged(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    def flagged(self) -> NDArray[np.bool_]:
         """Which rows are flagged as outliers (rows,)."""
-        flags: np.ndarray[Any, np.dtype[np.bool_]] = self.chance >= self.threshold
+        flags: NDArray[np.bool_] = self.chance >= self.threshold
         return flags
 
     @property
@@ -269,13 +272,17 @@ class Feedback:
         self._belief: Belief | None = None
         self._heard = {row: said for row, said in self._answers.items() if said is not None}
         self._told = list(self._heard)
+        with one_thread():
+            self._spread(np.array(list(self._heard.values()), dtype=bool))
+
+    def _spread(self, said: NDArray[np.bool_]) -> None:
+        """What the answers say of every row."""
         for row in self._told:
             if row not in self._columns:
                 self._columns[row] = self._space.closeness(self._rows, self._rows.at([row]))[:, 0]
         self._closeness = np.empty((self.n_rows, len(self._told)), order="F")
         for place, row in enumerate(self._told):
             self._closeness[:, place] = self._columns[row]
-        said = np.array(list(self._heard.values()), dtype=bool)
         leaves = self._rows.leaves[self._told]
         self._trees = foretelling(leaves, expit(TRUST * self._prior[self._told]), said)
         self._heights = self._space.heights(self._trees)

@@ -3,10 +3,15 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elect.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 MOST = 256
 """Threads that are ever started, whatever is asked for. Results do not depend on their number."""
@@ -32,6 +37,21 @@ def n_cores() -> int:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         allowed = min(allowed, -(-int(quota) // int(period)))  # "max" is no number: no limit
     return max(1, allowed)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Linear algebra on small matrices in one thread, which is faster, the more so where other processes keep the cores
+    busy: threads of BLAS wait for each other."""
+    limited: AbstractContextManager[object] = _linear_algebra().limit(limits=1)
+    return limited
+
+
+@cache
+def _linear_algebra() -> "ThreadpoolController":
+    from threadpoolctl import ThreadpoolController
+
+    # Looking for the libraries that are loaded takes some milliseconds.
+    return ThreadpoolController()
 
 
 def run_chunks(work: Callable[[int, int], None], n: int, size: int, n_jobs: int) -> None:
