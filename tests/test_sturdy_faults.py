@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,15 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     assert sorted(p.name for p in tmp_path.iterdir()) == [".xy.abc.part", "x"]
 
 
+@pytest.fixture
+def hangups_are_heard() -> Iterator[None]:
+    """By commands that are started, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangups_are_heard")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_process_that_is_told_to_end_removes_what_it_was_writing(tmp_path: Path, name: str) -> None:
     script = (
@@ -105,6 +115,7 @@ def test_a_process_that_is_told_to_end_removes_what_it_was_writing(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("hangups_are_heard")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_process_that_did_not_hear_that_it_shall_end_is_told_again(name: str) -> None:
     """What a signal's handler raises is lost where a library in C asks whether there is an attribute."""
