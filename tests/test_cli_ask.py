@@ -214,7 +214,7 @@ def test_of_a_long_table_the_likeliest_rows_are_asked_about_wherever_they_are(
     assert not set(others.positions.tolist()) & set(election.positions.tolist())
     question = Question(election, others)
     session = election.feedback(election.selection(), "find", others)
-    assert session.n_rows == len(question.positions) == len(question.names) == 200 + len(others)
+    assert session.n_rows == len(question.positions) == len(question.names) == 200 + len(others.positions)
     asked = []
     for _ in range(3):
         row = session.ask()

@@ -160,6 +160,7 @@ def _digest(row: tuple[object, ...]) -> str:
 
 
 def _lines(path: Path) -> list[_Line]:
+    """The answers that a file holds, in its order."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)

@@ -41,8 +41,8 @@ KIND_AMPLITUDE = 0.45
 
 FAR_SIGNAL = 8.0
 """Standard deviations beyond which a signal counts no further. A signal of a glaring value lies ninety out: without a
-limit, one "no" to another row puts the most glaring value of a table last. From 3 to 20 no testbed gains or loses
-beyond the error."""
+limit, one "no" to another row puts the most glaring value of a table last. From 3 to 20 the
+mean average precision of no testbed changes by more than twice its standard error, but for .001 on wrong values."""
 
 _GRID = 256
 _PAIRS = 2000

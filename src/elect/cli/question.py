@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elect.detect.asked import asked_positions
 from elect.detect.explaining import describe
 from elect.support import wording
 from elect.tables.encoders import NumberEncoder, TimeEncoder
@@ -29,13 +30,13 @@ class Question:
     def __init__(self, election: "Election", others: "Others | None") -> None:
         treatment = election.treatment
         assert treatment is not None  # a file is a table
-        self.drawn, self.positions, self.cells = len(election.positions), election.positions, election.cells
+        self.drawn, self.positions = len(election.positions), asked_positions(election, others)
+        self.cells = election.cells
         self.names = treatment.row_ids(election.opened.sample)[election.drawn]
         self.of_all = others is None
         self._Z = np.asarray(election.scorer.work.Z)
         if others is not None:
             assert others.table is not None
-            self.positions = np.concatenate([self.positions, others.positions])
             self.cells = self.cells.vstack(others.table.frame)
             self.names = self.names.append(treatment.row_ids(others.table))
             self._Z = np.concatenate([self._Z, others.rows])

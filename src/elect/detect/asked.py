@@ -32,9 +32,6 @@ class Others:
     rows: FloatArray  # (rows, columns) as the models would see them
     table: "Table | None" = None  # as the user has them, where columns are treated
 
-    def __len__(self) -> int:
-        return len(self.positions)
-
 
 def likely_others(election: "Election", also: Iterable[int] = ()) -> Others | None:
     """The likeliest rows that the models are not scored on, and others of them, which were answered before; None where
@@ -51,6 +48,11 @@ def likely_others(election: "Election", also: Iterable[int] = ()) -> Others | No
         return Others(positions, election.learned[positions])
     table = rows_at(iter([opened.sample]) if opened.positions is None else opened.batches(), positions)
     return Others(positions, election.treatment.transform(table), table)
+
+
+def asked_positions(election: "Election", others: Others | None) -> IntArray:
+    """Where the rows of a session are in the table: those that the models are scored on, then the others."""
+    return election.positions if others is None else np.concatenate([election.positions, others.positions])
 
 
 def session_of(
@@ -83,8 +85,7 @@ def answered_session(
             raise InvalidInput(f"answers must name rows by whole numbers from 0 to {n - 1}, got {row!r}.")
     others = likely_others(election, [int(row) for row, _ in told])
     feedback = election.feedback(selection, others=others)
-    positions = election.positions if others is None else np.concatenate([election.positions, others.positions])
-    place = {int(position): row for row, position in enumerate(positions)}
+    place = {int(position): row for row, position in enumerate(asked_positions(election, others))}
     feedback.resume(Answer(place[int(row)], said) for row, said in told)
     return feedback, others
 

@@ -210,8 +210,9 @@ class Election:
 
     def _answered(self, said: "Said", feedback: "Feedback", others: "Others | None") -> "Said":
         """What is said of every row once the answers count: rows answered yes come first, those answered no last."""
-        n = len(self.positions)
-        positions = self.positions if others is None else np.concatenate([self.positions, others.positions])
+        from elect.detect.asked import asked_positions
+
+        n, positions = len(self.positions), asked_positions(self, others)
         scorer = replace(said.scorer, answers=feedback.model)
         known = self._said(scorer, feedback.log_odds[:n], said.heard, said.features)
         scores = known.scores

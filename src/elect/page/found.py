@@ -14,7 +14,7 @@ from elect.committee.committee import KINDS, FittedCommittee
 from elect.committee.scorer import chance_of
 from elect.core import Selection
 from elect.detect.agreement import FamilyAgreement, family_agreement
-from elect.detect.asked import likely_others
+from elect.detect.asked import asked_positions, likely_others
 from elect.detect.committee_reasons import explain_rows
 from elect.detect.detection import Detection
 from elect.detect.election import Election
@@ -68,8 +68,7 @@ class TableFound:
             self._log_odds[election.positions] = said.scores
         self._first = chance_of(self._log_odds)
         self._beyond = None if early else likely_others(election)
-        beyond = np.empty(0, np.intp) if self._beyond is None else self._beyond.positions
-        self._asked: IntArray = np.concatenate([election.positions, beyond])
+        self._asked: IntArray = asked_positions(election, self._beyond)
         self._place = np.full(len(self._first), -1)
         self._place[self._asked] = np.arange(len(self._asked))
         self._told: dict[int, bool | None] = {}
